@@ -1,0 +1,1 @@
+//! The agent: turn loop, dispatch of calls, approvals, the system prompt.

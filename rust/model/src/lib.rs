@@ -1,0 +1,1 @@
+//! Model providers over HTTP, the replay model, retries, usage.

@@ -1,0 +1,22 @@
+//! In-memory doubles of the ports, for tests of everything above.
+
+mod approver;
+mod clock;
+mod editor;
+mod model;
+mod store;
+mod terminals;
+
+pub use approver::ScriptedApprover;
+pub use clock::TestClock;
+pub use editor::MemoryEditor;
+pub use model::ScriptedModel;
+pub use store::MemoryStore;
+pub use terminals::ScriptedTerminals;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks, also after another thread panicked while it held the lock: doubles hold plain data.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

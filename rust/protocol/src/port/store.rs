@@ -1,0 +1,63 @@
+//! What outlives a turn.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Envelope;
+use crate::id::SessionId;
+use crate::time::UnixMillis;
+
+/// A store failed. The event or text is not kept; the session goes on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {reason}")]
+pub struct StoreError {
+    /// The file.
+    pub path: PathBuf,
+    /// What the system or the database said.
+    pub reason: String,
+}
+
+/// Where a text was spilled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpillRef {
+    /// Absolute path, readable with the Read tool.
+    pub path: PathBuf,
+    /// Bytes of the whole text.
+    pub bytes: u64,
+    /// Lines of the whole text.
+    pub lines: u64,
+}
+
+/// A session as a list shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionInfo {
+    /// Names it.
+    pub id: SessionId,
+    /// The project root.
+    pub cwd: String,
+    /// The first line of the first message, cut at 80 characters; empty before one was sent.
+    pub title: String,
+    /// When it began.
+    pub created: UnixMillis,
+    /// When something last happened in it.
+    pub updated: UnixMillis,
+}
+
+/// Keeps sessions and spilled texts. All methods are fast enough for a background thread and may block it.
+pub trait Store: Send + Sync {
+    /// Appends an event to its session, beginning the session if it is new. Durable when it returns.
+    fn append(&self, envelope: &Envelope) -> Result<(), StoreError>;
+    /// Returns a session's events in order; empty if there is none.
+    fn events(&self, session: &SessionId) -> Result<Vec<Envelope>, StoreError>;
+    /// Returns the sessions of a project (or all), newest first.
+    fn sessions(&self, cwd: Option<&str>) -> Result<Vec<SessionInfo>, StoreError>;
+    /// Keeps a text that was cut for the model, for 48 hours and within 100 MiB.
+    fn spill(&self, name: &str, text: &str) -> Result<SpillRef, StoreError>;
+}
+
+/// Someone who hears every event, in order. Must return at once and must not block.
+pub trait EventSink: Send + Sync {
+    /// Takes an event.
+    fn emit(&self, envelope: &Envelope);
+}

@@ -1,0 +1,110 @@
+//! Terminals: where commands run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::id::{CallId, SessionId, TaskId};
+
+/// A command to run.
+#[derive(Clone)]
+pub struct Command {
+    /// The shell text, run as it is.
+    pub text: String,
+    /// Absolute path of the folder to run in.
+    pub cwd: PathBuf,
+    /// The session that asks, for who owns the task.
+    pub session: SessionId,
+    /// The call that asks.
+    pub call: CallId,
+    /// Return at once and let it run.
+    pub background: bool,
+    /// End the whole process group after this long. None: no limit.
+    pub timeout: Option<Duration>,
+    /// Go on in the background after this long. None: after five silent minutes.
+    pub foreground_timeout: Option<Duration>,
+    /// Cancelling it ends the process group (TERM, a grace time, KILL).
+    pub cancel: CancellationToken,
+    /// Gets the newest output now and then, as text for people. May be called from any thread.
+    pub on_output: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+}
+
+/// How far a command is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandState {
+    /// Still running, in the background.
+    Running,
+    /// Ended by itself.
+    Done,
+    /// Ended by us at its time limit.
+    TimedOut,
+    /// Ended by us on a stop.
+    Cancelled,
+}
+
+/// What became of a command. Serialises to `data` of Bash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandOutcome {
+    /// The exit code. Absent while it runs, where a signal ended it, and where it can't be known.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it (`TERM`), if one did.
+    pub signal: Option<String>,
+    /// Process id of the command's shell.
+    pub pid: Option<u32>,
+    /// Names it among the background tasks; also given for a foreground command.
+    pub task_id: TaskId,
+    /// How far it is.
+    pub state: CommandState,
+    /// Whether start, end and exit code are certain (shell integration, or the process's own end).
+    pub verified: bool,
+    /// The folder that the shell is in afterwards.
+    pub cwd: PathBuf,
+    /// Milliseconds that it took so far.
+    pub duration_ms: u64,
+    /// The terminal that shows it: a number from 1.
+    pub terminal: u32,
+    /// The output as the screen would show it: carriage returns, erasures and colours resolved.
+    #[serde(skip)]
+    pub output: String,
+    /// Bytes that came, before any cut.
+    pub output_bytes: u64,
+}
+
+/// Why a command could not be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TerminalsError {
+    /// The folder is missing or no folder.
+    #[error("can't run in {path}: {reason}")]
+    Cwd {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The shell could not be started.
+    #[error("can't start the shell {shell}: {reason}")]
+    Spawn {
+        /// The shell.
+        shell: String,
+        /// Why not.
+        reason: String,
+    },
+    /// No task has this id, or it belongs to another session.
+    #[error("no task {0}")]
+    NoTask(TaskId),
+}
+
+/// Where commands run. Its implementor owns the processes and ends them all when it is shut down.
+#[async_trait]
+pub trait Terminals: Send + Sync {
+    /// Runs a command and returns when it has ended, or gone to the background.
+    async fn run(&self, command: Command) -> Result<CommandOutcome, TerminalsError>;
+
+    /// Ends every process group, within `grace`, and returns when all are gone.
+    async fn shutdown(&self, grace: Duration);
+}

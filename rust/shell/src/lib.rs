@@ -1,0 +1,1 @@
+//! Terminals: PTYs, shell integration, the pool, and what the output says.

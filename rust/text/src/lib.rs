@@ -1,0 +1,1 @@
+//! Matching, edits, hunks, line ends and encodings: pure functions over text.

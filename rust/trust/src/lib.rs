@@ -1,0 +1,1 @@
+//! Shell grammar, path and ignore rules, and the verdict on a call: pure functions.

@@ -1,0 +1,1 @@
+//! The harness for tests of the whole editor.
