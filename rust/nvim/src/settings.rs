@@ -1,0 +1,81 @@
+//! The settings as the face hands them over, already validated by the schema in `lua/koda/config.lua`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use koda_protocol::{Mode, ToolPolicy, Trust};
+use serde::Deserialize;
+
+/// Everything that `setup` takes. Field for field the schema of the face; absent is the default.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// `provider::model`; none: chosen by the keys that are there.
+    pub model: Option<String>,
+    /// Per provider: where and how to reach it.
+    pub providers: BTreeMap<String, Provider>,
+    /// Which tools are offered.
+    pub mode: Mode,
+    /// Who approves.
+    pub trust: Trust,
+    /// Per tool: auto, ask or off.
+    pub tools: BTreeMap<String, ToolPolicy>,
+    /// Steps that a turn may take; none: the engine's default.
+    pub max_steps: Option<u32>,
+    /// Tokens that a model may write in one message.
+    pub max_output_tokens: Option<u32>,
+    /// Limits of waiting, in milliseconds.
+    pub timeouts: Timeouts,
+    /// Terminals.
+    pub terminal: Terminal,
+    /// Logging.
+    pub log: Log,
+    /// Where sessions are kept; the face fills in Neovim's data folder.
+    pub data_dir: PathBuf,
+    /// Where the log is kept; the face fills in Neovim's state folder.
+    pub state_dir: PathBuf,
+}
+
+/// Where and how to reach a provider.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Provider {
+    /// The base address of its API.
+    pub endpoint: Option<String>,
+    /// The wire it speaks where the name does not tell: `openai`, `anthropic` ….
+    pub adapter: Option<String>,
+    /// The environment variable that has the key.
+    pub key_env: Option<String>,
+    /// The command that prints the key.
+    pub key_command: Option<Vec<String>>,
+    /// Headers to send along.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// Limits of waiting for a provider, in milliseconds.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Timeouts {
+    /// For the connection.
+    pub connect_ms: Option<u64>,
+    /// From the request to the first byte.
+    pub first_byte_ms: Option<u64>,
+    /// Between two bytes.
+    pub idle_ms: Option<u64>,
+}
+
+/// Settings of terminals.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Terminal {
+    /// The shell's program; none: `$SHELL`.
+    pub shell: Option<String>,
+}
+
+/// Settings of the log.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Log {
+    /// `error`, `warn`, `info`, `debug` or `trace`.
+    pub level: Option<String>,
+}
