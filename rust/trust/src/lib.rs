@@ -1,1 +1,12 @@
-//! Shell grammar, path and ignore rules, and the verdict on a call: pure functions.
+//! Shell grammar, path and ignore rules, and the verdict on a call.
+//!
+//! Pure functions, but for one thing: resolving a path reads its metadata and symlinks, and ignore
+//! rules read ignore files. Nothing here runs a process, asks anybody, or reads the environment.
+
+pub mod command;
+pub mod path;
+pub mod verdict;
+
+pub use command::{Classified, classify};
+pub use path::{PathError, ResolvedPath, Resolver};
+pub use verdict::{Grant, Policy, Question, Touch, judge};

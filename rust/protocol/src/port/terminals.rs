@@ -10,6 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::id::{CallId, SessionId, TaskId};
 
+/// Hears the newest output of a command.
+pub type OnOutput = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// A command to run.
 #[derive(Clone)]
 pub struct Command {
@@ -30,7 +33,7 @@ pub struct Command {
     /// Cancelling it ends the process group (TERM, a grace time, KILL).
     pub cancel: CancellationToken,
     /// Gets the newest output now and then, as text for people. May be called from any thread.
-    pub on_output: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+    pub on_output: Option<OnOutput>,
 }
 
 /// How far a command is.

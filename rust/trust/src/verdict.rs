@@ -1,0 +1,327 @@
+//! The verdict on a call: the strictest of trust, tool policy, path and command class.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use koda_protocol::{CommandClass, Decision, Effect, ToolPolicy, Trust, Verdict};
+use serde::{Deserialize, Serialize};
+
+use crate::command::{self, Classified};
+use crate::path::ResolvedPath;
+
+/// Folders and files that hold credentials; reading one outside the project asks.
+const CREDENTIALS: &[&str] = &[
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".kube",
+    ".azure",
+    ".password-store",
+    ".netrc",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".vault-token",
+];
+
+/// A path that a call reads or writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// Where, as it will be opened.
+    pub path: ResolvedPath,
+    /// Whether it is written, created or deleted there.
+    pub write: bool,
+}
+
+/// What a call wants to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// Canonical name of the tool.
+    pub tool: &'a str,
+    /// What the tool does to the world.
+    pub effect: Effect,
+    /// The command, of tools that run one.
+    pub command: Option<&'a str>,
+    /// The paths that it touches.
+    pub touches: &'a [Touch],
+}
+
+/// Who may do what, in one session.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// Who approves.
+    pub trust: Trust,
+    /// The user's setting for single tools, by canonical name.
+    pub tools: BTreeMap<String, ToolPolicy>,
+    /// What the user accepted for longer than once.
+    pub granted: Vec<Grant>,
+    /// Whether this is a sub-agent, which has nobody to ask.
+    pub sub_agent: bool,
+}
+
+/// Something that the user accepted for longer than once. Never covers what is destructive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Grant {
+    /// Commands of which each part begins with one of these heads (`cargo fmt`).
+    Command {
+        /// Program, with its subcommand where it has one.
+        heads: Vec<String>,
+    },
+    /// A tool, on paths inside the project.
+    Tool {
+        /// Canonical name.
+        tool: String,
+    },
+}
+
+impl Grant {
+    /// Makes the grant that covers calls like this one; none where nothing may be granted.
+    pub fn like(question: &Question<'_>) -> Option<Self> {
+        if let Some(text) = question.command {
+            let classified = command::classify(text);
+            let fine = classified.class < CommandClass::Destructive && !classified.heads.is_empty();
+            return fine.then_some(Self::Command { heads: classified.heads });
+        }
+        let inside = question.touches.iter().all(|touch| touch.path.inside());
+        (question.effect == Effect::Mutate && inside).then(|| Self::Tool { tool: question.tool.to_owned() })
+    }
+
+    /// Tells what it covers, for people.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Command { heads } => format!("accepted for the session: {}", heads.join(", ")),
+            Self::Tool { tool } => format!("accepted for the session: {tool} in the project"),
+        }
+    }
+
+    fn covers(&self, question: &Question<'_>, classified: Option<&Classified>) -> bool {
+        match (self, classified) {
+            (Self::Command { heads }, Some(classified)) => {
+                classified.class < CommandClass::Destructive
+                    && !classified.heads.is_empty()
+                    && classified.heads.iter().all(|head| heads.contains(head))
+            }
+            (Self::Tool { tool }, None) => {
+                tool == question.tool
+                    && question.effect == Effect::Mutate
+                    && question.touches.iter().all(|touch| touch.path.inside())
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Judges a call.
+pub fn judge(policy: &Policy, question: &Question<'_>) -> Verdict {
+    let classified = question.command.map(command::classify);
+    let mut verdict = by_trust(policy.trust, question, classified.as_ref());
+    by_path(&mut verdict, policy.trust, question);
+    by_policy(&mut verdict, policy, question);
+    by_grant(&mut verdict, policy, question, classified.as_ref());
+    if policy.sub_agent {
+        without_a_human(&mut verdict, question);
+    }
+    if let Some(classified) = classified {
+        verdict.class = Some(classified.class);
+        verdict.parts = classified.parts;
+    }
+    verdict
+}
+
+/// The kinds of call that the matrix knows.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Free,
+    Question,
+    Mutating,
+    Destructive,
+}
+
+fn kind(question: &Question<'_>, classified: Option<&Classified>) -> Kind {
+    match question.effect {
+        Effect::Read | Effect::Network | Effect::Internal | Effect::Agent => Kind::Free,
+        Effect::Interactive => Kind::Question,
+        Effect::Mutate => Kind::Mutating,
+        Effect::Destroy => Kind::Destructive,
+        Effect::Command => match classified.map(|classified| classified.class) {
+            Some(CommandClass::Safe) => Kind::Free,
+            Some(CommandClass::Mutating) => Kind::Mutating,
+            // A command that is not there can't be judged.
+            Some(CommandClass::Destructive) | None => Kind::Destructive,
+        },
+    }
+}
+
+fn verdict(decision: Decision, reason: impl Into<String>) -> Verdict {
+    Verdict { decision, class: None, reasons: vec![reason.into()], parts: Vec::new(), rule: None }
+}
+
+/// The matrix of trust by kind of call.
+fn by_trust(trust: Trust, question: &Question<'_>, classified: Option<&Classified>) -> Verdict {
+    let tool = question.tool;
+    match (kind(question, classified), trust) {
+        (Kind::Free, _) => verdict(Decision::Allow, format!("{tool} changes nothing")),
+        (Kind::Question, _) => verdict(Decision::Ask, "it is a question to you"),
+        (_, Trust::Plan) => verdict(Decision::Deny, format!("trust is plan: {tool} would change something")),
+        (Kind::Mutating, Trust::Safe) => verdict(Decision::Ask, "trust is safe: changes are asked for"),
+        (Kind::Mutating, Trust::Auto) => verdict(Decision::Allow, "trust is auto: changes in the project go"),
+        (Kind::Destructive, Trust::Safe | Trust::Auto) => {
+            verdict(Decision::Ask, format!("{tool} may destroy what does not come back"))
+        }
+    }
+}
+
+/// Raises a verdict; the reason goes first.
+fn raise(verdict: &mut Verdict, decision: Decision, reason: String) {
+    if decision > verdict.decision {
+        verdict.decision = decision;
+        verdict.reasons.insert(0, reason);
+    } else {
+        verdict.reasons.push(reason);
+    }
+}
+
+fn by_path(verdict: &mut Verdict, trust: Trust, question: &Question<'_>) {
+    for touch in question.touches.iter().filter(|touch| !touch.path.inside()) {
+        let shown = touch.path.shown();
+        if touch.write {
+            let decision = if trust == Trust::Plan { Decision::Deny } else { Decision::Ask };
+            raise(verdict, decision, format!("{shown} is outside the project"));
+        } else if holds_credentials(touch.path.as_path()) {
+            raise(verdict, Decision::Ask, format!("{shown} holds credentials"));
+        }
+    }
+}
+
+fn holds_credentials(path: &Path) -> bool {
+    path.components().any(|part| CREDENTIALS.iter().any(|name| part.as_os_str() == *name))
+}
+
+fn by_policy(verdict: &mut Verdict, policy: &Policy, question: &Question<'_>) {
+    match policy.tools.get(question.tool) {
+        Some(ToolPolicy::Off) => {
+            raise(verdict, Decision::Deny, format!("{} is switched off", question.tool));
+            verdict.rule = Some(format!("tools.{} = off", question.tool));
+        }
+        Some(ToolPolicy::Ask) => {
+            raise(verdict, Decision::Ask, format!("{} always asks", question.tool));
+            verdict.rule = Some(format!("tools.{} = ask", question.tool));
+        }
+        Some(ToolPolicy::Auto) | None => {}
+    }
+}
+
+/// A grant turns an ask into an allow, unless a setting of the user demands the ask.
+fn by_grant(
+    verdict: &mut Verdict,
+    policy: &Policy,
+    question: &Question<'_>,
+    classified: Option<&Classified>,
+) {
+    if verdict.decision != Decision::Ask || verdict.rule.is_some() {
+        return;
+    }
+    if let Some(grant) = policy.granted.iter().find(|grant| grant.covers(question, classified)) {
+        verdict.decision = Decision::Allow;
+        verdict.reasons.insert(0, grant.shown());
+        verdict.rule = Some(grant.shown());
+    }
+}
+
+/// What would ask is allowed if it only changes the project, else refused.
+fn without_a_human(verdict: &mut Verdict, question: &Question<'_>) {
+    if verdict.decision != Decision::Ask {
+        return;
+    }
+    let outside = question.touches.iter().any(|touch| !touch.path.inside());
+    let mutating = matches!(question.effect, Effect::Mutate)
+        || question.command.is_some_and(|text| command::classify(text).class == CommandClass::Mutating);
+    if mutating && !outside && verdict.rule.is_none() {
+        verdict.decision = Decision::Allow;
+    } else {
+        raise(verdict, Decision::Deny, "a sub-agent has nobody to ask".to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::Resolver;
+
+    fn decide(trust: Trust, effect: Effect, command: Option<&str>, path: Option<&str>) -> Decision {
+        let policy = Policy { trust, ..Policy::default() };
+        judge(&policy, &question(effect, command, &touches(path))).decision
+    }
+
+    fn touches(path: Option<&str>) -> Vec<Touch> {
+        let root = Path::new("/project");
+        let resolve = |path| Resolver::new(root).resolve(path, root).unwrap();
+        path.into_iter().map(|path| Touch { path: resolve(path), write: true }).collect()
+    }
+
+    fn question<'a>(effect: Effect, command: Option<&'a str>, touches: &'a [Touch]) -> Question<'a> {
+        Question { tool: "Tool", effect, command, touches }
+    }
+
+    #[test]
+    fn the_matrix_holds() {
+        use Decision::{Allow, Ask, Deny};
+        let rows = [
+            (Effect::Read, None, None, [Allow, Allow, Allow]),
+            (Effect::Internal, None, None, [Allow, Allow, Allow]),
+            (Effect::Agent, None, None, [Allow, Allow, Allow]),
+            (Effect::Command, Some("ls"), None, [Allow, Allow, Allow]),
+            (Effect::Interactive, None, None, [Ask, Ask, Ask]),
+            (Effect::Mutate, None, Some("a"), [Deny, Ask, Allow]),
+            (Effect::Command, Some("touch a"), None, [Deny, Ask, Allow]),
+            (Effect::Destroy, None, Some("a"), [Deny, Ask, Ask]),
+            (Effect::Command, Some("rm a"), None, [Deny, Ask, Ask]),
+            (Effect::Mutate, None, Some("/other/a"), [Deny, Ask, Ask]),
+        ];
+        for (effect, command, path, right) in rows {
+            let trusts = [Trust::Plan, Trust::Safe, Trust::Auto];
+            let got = trusts.map(|trust| decide(trust, effect, command, path));
+            assert_eq!(got, right, "{effect:?} {command:?} {path:?}");
+        }
+    }
+
+    #[test]
+    fn a_setting_beats_trust_and_grants() {
+        let tools = BTreeMap::from([("Tool".to_owned(), ToolPolicy::Off)]);
+        let off = Policy { trust: Trust::Auto, tools, ..Policy::default() };
+        assert_eq!(judge(&off, &question(Effect::Read, None, &[])).decision, Decision::Deny);
+
+        let inside = touches(Some("a"));
+        let edit = question(Effect::Mutate, None, &inside);
+        let granted = vec![Grant::like(&edit).unwrap()];
+        let mut policy = Policy { granted, ..Policy::default() };
+        assert_eq!(judge(&policy, &edit).decision, Decision::Allow);
+        policy.tools.insert("Tool".to_owned(), ToolPolicy::Ask);
+        assert_eq!(judge(&policy, &edit).decision, Decision::Ask);
+    }
+
+    #[test]
+    fn a_grant_covers_every_part_or_nothing() {
+        let fmt = question(Effect::Command, Some("cargo fmt"), &[]);
+        let policy = Policy { granted: vec![Grant::like(&fmt).unwrap()], ..Policy::default() };
+        let decide = |text| judge(&policy, &question(Effect::Command, Some(text), &[])).decision;
+        assert_eq!(decide("cargo fmt -p x"), Decision::Allow);
+        assert_eq!(decide("cargo fmt && touch x"), Decision::Ask);
+        assert_eq!(decide("cargo fmt; rm x"), Decision::Ask);
+        assert_eq!(decide("cargo fmt > x"), Decision::Ask);
+        assert!(Grant::like(&question(Effect::Command, Some("rm x"), &[])).is_none());
+    }
+
+    #[test]
+    fn a_sub_agent_never_does_what_would_destroy_or_leave() {
+        let policy = Policy { sub_agent: true, ..Policy::default() };
+        let decide = |effect, command, path: Option<&str>| {
+            judge(&policy, &question(effect, command, &touches(path))).decision
+        };
+        assert_eq!(decide(Effect::Mutate, None, Some("a")), Decision::Allow);
+        assert_eq!(decide(Effect::Command, Some("touch a"), None), Decision::Allow);
+        assert_eq!(decide(Effect::Mutate, None, Some("/other/a")), Decision::Deny);
+        assert_eq!(decide(Effect::Command, Some("rm a"), None), Decision::Deny);
+    }
+}
