@@ -1,0 +1,61 @@
+//! Which Neovim the tests run in, and how it is called.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Place;
+
+/// A Neovim executable. `KODA_TEST_NVIM` names it; without that it is the fetched 0.11, then the one on PATH.
+pub struct Nvim {
+    executable: PathBuf,
+}
+
+impl Nvim {
+    /// Finds the Neovim under test, and checks that Koda's library is built.
+    ///
+    /// # Panics
+    /// If there is no Neovim or no library, with the command that gets both.
+    pub fn find() -> Self {
+        Self::find_without_library()
+    }
+
+    /// Finds the Neovim under test, for tests that need no library.
+    ///
+    /// # Panics
+    /// If there is none, with the command that gets it.
+    pub fn find_without_library() -> Self {
+        let fetched = crate::root().join(".build/nvim/0.11/nvim");
+        let executable = match env::var_os("KODA_TEST_NVIM") {
+            Some(named) => PathBuf::from(named),
+            None if fetched.is_file() => fetched,
+            None => on_path("nvim").expect("no Neovim to test in; run `make test`, which gets one"),
+        };
+        assert!(executable.is_file(), "KODA_TEST_NVIM={} is no file; run `make test`", executable.display());
+        Self { executable }
+    }
+
+    /// Builds a call of it in `folder`: no user configuration, the checkout on the runtime path.
+    pub fn command(&self, place: &Place, folder: &Path) -> Command {
+        let mut command = place.command(&self.executable, folder);
+        command.args(Self::arguments());
+        command
+    }
+
+    /// Returns the executable.
+    pub fn executable(&self) -> &Path {
+        &self.executable
+    }
+
+    /// Returns the arguments that every call begins with.
+    pub fn arguments() -> Vec<String> {
+        let root = crate::root().display().to_string();
+        let runtime = format!("set runtimepath^={}", root.replace(' ', "\\ "));
+        ["--clean", "--cmd", &runtime].map(str::to_owned).to_vec()
+    }
+}
+
+fn on_path(program: &str) -> Option<PathBuf> {
+    let folders = env::var_os("PATH")?;
+    env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
+}
