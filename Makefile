@@ -21,7 +21,7 @@ test: build ## run all tests, in Neovim 0.11; ALL=1 adds 0.10 and 0.12, T=part r
 	ALL=$(ALL) scripts/test $(T)
 
 bench: build ## measure, each number beside its baseline; ONLY=part measures the rows of that name
-	python3 tests/bench/run.py $(ONLY)
+	python3 -B tests/bench/run.py $(ONLY)
 
 doc: ## write the generated parts of doc/koda.txt
 	$$(scripts/need-nvim) -l scripts/gen-doc.lua

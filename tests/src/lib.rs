@@ -24,6 +24,7 @@ pub use nvim::Nvim;
 pub use place::Place;
 pub use process::{Exit, Process};
 pub use replay::{Replay, call};
+pub use rustix::process::Signal;
 pub use terminal::Terminal;
 
 use std::path::{Path, PathBuf};
