@@ -1,0 +1,194 @@
+//! Edit: exact replacements in one file, each rejected or applied on its own.
+
+use koda_protocol::port::{Diagnostic, Severity, Written};
+use koda_protocol::{Document, Effect};
+use koda_text::cut::{self, Limits};
+use koda_text::diff;
+use koda_text::edit::{Plan, Replacement, plan};
+use koda_trust::ResolvedPath;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::PATH_NAMES;
+use crate::arguments::{object, read, rename};
+use crate::context::ToolContext;
+use crate::entry::{Entry, Job, Output};
+
+/// A diff for people is cut here; the change itself never is.
+const DIFF: Limits = Limits { lines: 400, bytes: 20 * 1024 };
+
+const EDIT_NAMES: &[(&str, &str)] = &[
+    ("old_string", "old"),
+    ("old_str", "old"),
+    ("old_text", "old"),
+    ("new_string", "new"),
+    ("new_str", "new"),
+    ("new_text", "new"),
+    ("replace_all", "all"),
+];
+
+#[derive(Deserialize)]
+struct Args {
+    path: String,
+    edits: Vec<Replacement>,
+}
+
+pub fn entry() -> Entry {
+    Entry {
+        name: "Edit",
+        aliases: &["edit_file", "str_replace", "replace_in_file"],
+        description: "Change one file: replace each `old`, copied exactly from the file as it is now (without line numbers) and unique in it, by `new`. All edits of a call are found in the same text; an edit that can't be applied is rejected, the rest apply. Read the file first.",
+        effect: Effect::Mutate,
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "path": { "type": "string" },
+                "edits": { "type": "array", "minItems": 1, "items": {
+                    "type": "object",
+                    "properties": {
+                        "old": { "type": "string" },
+                        "new": { "type": "string" },
+                        "all": { "type": "boolean", "description": "replace every occurrence" }
+                    },
+                    "required": ["old", "new"]
+                } }
+            },
+            "required": ["path", "edits"]
+        }),
+        prepare: |args, place| {
+            let args: Args = read(canonical(object(args)?).into())?;
+            if args.edits.is_empty() {
+                return Err("`edits`: there are none".to_owned());
+            }
+            let path = place.resolve(&args.path)?;
+            Ok(Job::new({
+                let path = path.clone();
+                move |context| run(context, path, args.edits)
+            })
+            .writes(&path))
+        },
+    }
+}
+
+/// Gives the sibling products' shapes the canonical one: other names, one edit without the list.
+fn canonical(mut fields: Map<String, Value>) -> Map<String, Value> {
+    rename(&mut fields, PATH_NAMES);
+    rename(&mut fields, &[("replacements", "edits")]);
+    rename(&mut fields, EDIT_NAMES);
+    if !fields.contains_key("edits") && fields.contains_key("old") {
+        let mut edit = Map::new();
+        for name in ["old", "new", "all"] {
+            if let Some(value) = fields.shift_remove(name) {
+                edit.insert(name.to_owned(), value);
+            }
+        }
+        fields.insert("edits".to_owned(), json!([edit]));
+    }
+    if let Some(Value::Array(edits)) = fields.get_mut("edits") {
+        edits.iter_mut().filter_map(Value::as_object_mut).for_each(|edit| rename(edit, EDIT_NAMES));
+    }
+    fields
+}
+
+async fn run(context: ToolContext, path: ResolvedPath, wishes: Vec<Replacement>) -> Output {
+    let editor = &context.ports.editor;
+    let document = match editor.read(path.as_path()).await {
+        Ok(document) => document,
+        Err(error) => return Output::failed(format!("Nothing was changed: {error}")),
+    };
+    let plan = plan(&document.text, &wishes);
+    if plan.applied.is_empty() {
+        let text = format!("Nothing was changed in {}.\n{}", path.shown(), rejections(&plan));
+        return Output { data: data(&path, &plan, None, &[]), ..Output::failed(text) };
+    }
+    let before = diagnostics(&context, &path).await;
+    match editor.edit(path.as_path(), &document.revision, &plan.edits).await {
+        Ok(written) => {
+            context.state.edited(path.as_path(), &document.revision, &written.revision);
+            let mut after = diagnostics(&context, &path).await;
+            after.retain(|found| !before.contains(found));
+            report(&path, &document, &plan, &written, &after)
+        }
+        Err(error) => Output::failed(format!("Nothing was changed: {error}. Read the file again.")),
+    }
+}
+
+async fn diagnostics(context: &ToolContext, path: &ResolvedPath) -> Vec<Diagnostic> {
+    // A failing language server must not fail the edit; it then has nothing to say.
+    context.ports.editor.diagnostics(&[path.as_path().to_owned()]).await.unwrap_or_default()
+}
+
+/// Tells what was done, in text and in fields.
+fn report(
+    path: &ResolvedPath,
+    document: &Document,
+    plan: &Plan,
+    written: &Written,
+    found: &[Diagnostic],
+) -> Output {
+    let count: usize = plan.applied.iter().map(|edit| edit.count).sum();
+    let lines: Vec<String> = plan.applied.iter().flat_map(|edit| &edit.lines).map(ToString::to_string).collect();
+    let noun = if count == 1 { "replacement" } else { "replacements" };
+    let mut text = format!("Changed {}: {count} {noun}, at line {}.", path.shown(), lines.join(", "));
+    if !written.saved {
+        text.push_str("\nIt is not saved: the user has unsaved changes in this buffer.");
+    }
+    if written.reformatted.is_some() {
+        text.push_str("\nSaving ran a formatter, which changed more: Read the file before you edit it again.");
+    }
+    if !plan.rejected.is_empty() {
+        text.push_str(&format!("\nNot applied:\n{}", rejections(plan)));
+    }
+    if !found.is_empty() {
+        let lines: Vec<String> = found.iter().map(diagnostic).collect();
+        text.push_str(&format!("\nNew diagnostics:\n{}", lines.join("\n")));
+    }
+    let after = changed(&document.text, plan);
+    let mut fields = data(path, plan, Some(written), found);
+    if let Value::Object(fields) = &mut fields {
+        fields.insert("diff".to_owned(), json!(shown_diff(&document.text, &after, path.shown())));
+    }
+    Output::ok(text, fields)
+}
+
+fn changed(text: &str, plan: &Plan) -> String {
+    let mut result = text.to_owned();
+    for edit in plan.edits.iter().rev() {
+        result.replace_range(edit.range.clone(), &edit.new);
+    }
+    result
+}
+
+/// A unified diff for people, cut to what they would read.
+pub fn shown_diff(old: &str, new: &str, path: &str) -> String {
+    cut::head(&diff::unified(old, new, path, 3), DIFF).text
+}
+
+fn rejections(plan: &Plan) -> String {
+    let lines = plan.rejected.iter().map(|edit| format!("edit {}: {}", edit.position, edit.reason));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn diagnostic(found: &Diagnostic) -> String {
+    let severity = match found.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "info",
+        Severity::Hint => "hint",
+    };
+    format!("line {}: {severity}: {}", found.line, found.message)
+}
+
+fn data(path: &ResolvedPath, plan: &Plan, written: Option<&Written>, found: &[Diagnostic]) -> Value {
+    let rung = plan.applied.iter().map(|edit| edit.rung).max();
+    let lines: Vec<usize> = plan.applied.iter().flat_map(|edit| edit.lines.clone()).collect();
+    json!({
+        "path": path.shown(),
+        "applied": plan.applied.iter().map(|edit| edit.position).collect::<Vec<_>>(),
+        "rejected": plan.rejected,
+        "rung": rung,
+        "lines": lines,
+        "saved": written.map(|written| written.saved),
+        "diagnostics": found,
+    })
+}
