@@ -79,7 +79,8 @@ fn every_event_has_its_fields_and_every_call_one_result() {
     };
     assert_eq!(ids("tool_call").len(), 4);
     assert_eq!(ids("tool_call"), ids("tool_result"));
-    let text: String = run.events_of("text_delta").iter().filter_map(|event| event["text"].as_str()).collect();
+    let text: String =
+        run.events_of("text_delta").iter().filter_map(|event| event["text"].as_str()).collect();
     assert!(text.ends_with("`add` subtracted; now it adds."), "{text}");
 }
 
@@ -100,7 +101,8 @@ fn tells_people_what_happens() {
 fn a_failing_command_is_a_result_and_no_failure() {
     let place = Place::new();
     let project = project(&place);
-    let script = Replay::new().calls("", &[call("Bash", json!({ "command": "python3 check.py" }))]).says("It fails.");
+    let script =
+        Replay::new().calls("", &[call("Bash", json!({ "command": "python3 check.py" }))]).says("It fails.");
     let model = script.model(&place);
     let run = run(&place, &project, &format!("--json --trust auto --model {model} -- test"));
     let result = &run.events_of("tool_result")[0];
@@ -182,10 +184,12 @@ fn an_open_buffer_is_edited_with_its_unsaved_lines() {
         &format!("+Koda run --json --trust auto --model {model} -- mend add"),
     ];
     let run = Headless::start(&place, &project, &arguments).finish();
-    let read = run.events_of("tool_result").into_iter().find(|event| event["tool"] == "Read").expect("a Read");
+    let read =
+        run.events_of("tool_result").into_iter().find(|event| event["tool"] == "Read").expect("a Read");
     assert!(read["text"].as_str().unwrap().contains("# mine, unsaved"), "{read}");
     // The user's line was not saved, so neither is the edit; the command sees the file as it is on disk.
     assert_eq!(fs::read_to_string(project.join("add.py")).unwrap(), BUGGY);
-    let bash = run.events_of("tool_result").into_iter().find(|event| event["tool"] == "Bash").expect("a Bash");
+    let bash =
+        run.events_of("tool_result").into_iter().find(|event| event["tool"] == "Bash").expect("a Bash");
     assert_eq!(bash["data"]["exit_code"], 1, "{bash}");
 }
