@@ -2,7 +2,7 @@
 
 use koda_protocol::Effect;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::arguments::read;
 use crate::entry::{Entry, Job, Output};
@@ -34,6 +34,8 @@ pub fn entry() -> Entry {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[test]
