@@ -1,0 +1,121 @@
+//! HTTP clients: TLS by rustls over ring, proxies from the handed-in environment, loopback never proxied.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use koda_protocol::port::{ModelError, ModelErrorKind};
+use reqwest::{NoProxy, Proxy, Url};
+
+use crate::settings::Env;
+
+/// What a connection to an address needs. Each has a client of its own, built when first used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Route {
+    loopback: bool,
+    tls: bool,
+}
+
+/// Builds and keeps clients.
+pub(crate) struct Http {
+    env: Env,
+    connect: Duration,
+    clients: Mutex<HashMap<Route, reqwest::Client>>,
+}
+
+impl Http {
+    pub(crate) fn new(env: Env, connect: Duration) -> Self {
+        Self { env, connect, clients: Mutex::default() }
+    }
+
+    /// Returns the client for an address. Errors are of the kind `Network`.
+    pub(crate) fn client(&self, address: &str) -> Result<reqwest::Client, ModelError> {
+        let url = Url::parse(address).ok();
+        let route = Route {
+            loopback: url.as_ref().is_some_and(is_loopback),
+            tls: url.as_ref().is_none_or(|url| url.scheme() != "http"),
+        };
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(&route) {
+            return Ok(client.clone());
+        }
+        let client = self.build(route).map_err(|error| ModelError {
+            kind: ModelErrorKind::Network,
+            message: format!("the HTTP client could not start: {}", crate::failure::chain(&error)),
+            hint: Some("check the system's certificates and the proxy variables".to_owned()),
+        })?;
+        clients.insert(route, client.clone());
+        Ok(client)
+    }
+
+    fn build(&self, route: Route) -> reqwest::Result<reqwest::Client> {
+        // An error means that a provider is installed already, which serves as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = reqwest::Client::builder()
+            .connect_timeout(self.connect)
+            .tcp_nodelay(true)
+            .pool_max_idle_per_host(4)
+            .http2_keep_alive_interval(Duration::from_secs(20))
+            .http2_keep_alive_timeout(Duration::from_secs(10));
+        if !route.tls {
+            // Reading the system's certificates takes milliseconds, and fails where there are none.
+            builder = builder.tls_certs_only([]);
+        }
+        if route.loopback {
+            return builder.no_proxy().build();
+        }
+        for proxy in self.proxies()? {
+            builder = builder.proxy(proxy);
+        }
+        builder.build()
+    }
+
+    /// Reads the usual variables. With none set, reqwest asks the system's own proxy settings.
+    fn proxies(&self) -> reqwest::Result<Vec<Proxy>> {
+        let var = |name: &str| {
+            (self.env)(name)
+                .or_else(|| (self.env)(&name.to_lowercase()))
+                .map(|value| value.trim().to_owned())
+                .filter(|value| !value.is_empty())
+        };
+        let except = var("NO_PROXY").and_then(|list| NoProxy::from_string(&list));
+        let mut proxies = Vec::new();
+        if let Some(address) = var("HTTPS_PROXY") {
+            proxies.push(Proxy::https(address)?);
+        }
+        if let Some(address) = var("HTTP_PROXY") {
+            proxies.push(Proxy::http(address)?);
+        }
+        if let Some(address) = var("ALL_PROXY") {
+            proxies.push(Proxy::all(address)?);
+        }
+        Ok(proxies.into_iter().map(|proxy| proxy.no_proxy(except.clone())).collect())
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_is_known_in_all_its_forms() {
+        for (address, wanted) in [
+            ("http://127.0.0.1:80/", true),
+            ("http://127.8.8.8/", true),
+            ("http://localhost:11434/v1/", true),
+            ("http://[::1]:8080/", true),
+            ("https://example.com/", false),
+            ("http://10.0.0.1/", false),
+            ("http://localhost.example.com/", false),
+        ] {
+            assert_eq!(is_loopback(&Url::parse(address).unwrap()), wanted, "{address}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! A provider for tests: a scripted server on the loopback that speaks OpenAI Chat Completions and Anthropic
+//! Messages, checks what it is sent, and cuts what it sends wherever a test wants.
+//!
+//! Only with the feature `testing`. It uses threads and no runtime, so that any test can hold it.
+
+pub mod anthropic;
+pub mod inspect;
+pub mod openai;
+mod server;
+mod turn;
+
+pub use server::{End, Received, Reply, Server};
+pub use turn::Turn;
