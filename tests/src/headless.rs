@@ -39,6 +39,13 @@ impl Headless {
         Self { process, output: pump(output), problem: pump(problem), seen: Vec::new() }
     }
 
+    /// Starts a run like [`Headless::start`], after `setup` with these settings.
+    pub fn with_settings(place: &Place, folder: &Path, settings: &Json, arguments: &[&str]) -> Self {
+        let setup = format!("require('koda').setup(vim.json.decode([==[{settings}]==]))\n");
+        let sourced = format!("+luafile {}", place.write("setup.lua", setup).display());
+        Self::start(place, folder, &[&[sourced.as_str()], arguments].concat())
+    }
+
     /// Waits until this text stands in the output.
     ///
     /// # Panics
