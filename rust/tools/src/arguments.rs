@@ -33,9 +33,13 @@ fn parse(text: &str) -> Result<Map<String, Value>, String> {
     let first = match values.next() {
         Some(Ok(value)) => value,
         Some(Err(error)) if error.is_eof() => {
-            return Err("the arguments are cut short: send the whole call again, shorter if it was long".to_owned());
+            return Err(
+                "the arguments are cut short: send the whole call again, shorter if it was long".to_owned()
+            );
         }
-        Some(Err(error)) => return Err(format!("the arguments are not valid JSON ({error}): send the call again")),
+        Some(Err(error)) => {
+            return Err(format!("the arguments are not valid JSON ({error}): send the call again"));
+        }
         None => Value::Null,
     };
     match values.next() {

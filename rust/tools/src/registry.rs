@@ -88,7 +88,9 @@ impl Registry {
     ///
     /// The result for the model, naming what was wrong and what to do.
     pub fn prepare(&self, call: &ToolCall, mode: Mode, place: &Workplace) -> Result<Prepared, ToolResult> {
-        let Some(entry) = self.find(&call.tool) else { return Err(refused(call, &call.tool, self.unknown(&call.tool))) };
+        let Some(entry) = self.find(&call.tool) else {
+            return Err(refused(call, &call.tool, self.unknown(&call.tool)));
+        };
         if !offered(mode, entry.effect) {
             let text = format!("{} is not offered in this mode: only reading tools are", entry.name);
             return Err(refused(call, entry.name, text));
@@ -99,13 +101,16 @@ impl Registry {
         });
         match prepared {
             Ok((args, job)) => Ok(Prepared { tool: entry.name, args, effect: entry.effect, job }),
-            Err(problem) => Err(refused(call, entry.name, format!("Nothing was done. {}: {problem}", entry.name))),
+            Err(problem) => {
+                Err(refused(call, entry.name, format!("Nothing was done. {}: {problem}", entry.name)))
+            }
         }
     }
 
     fn find(&self, name: &str) -> Option<&Entry> {
         let lower = name.to_lowercase();
-        let is = |entry: &&Entry| entry.name.to_lowercase() == lower || entry.aliases.contains(&lower.as_str());
+        let is =
+            |entry: &&Entry| entry.name.to_lowercase() == lower || entry.aliases.contains(&lower.as_str());
         self.entries.iter().find(is)
     }
 
@@ -113,7 +118,9 @@ impl Registry {
         let names: Vec<&str> = self.entries.iter().map(|entry| entry.name).collect();
         let list = names.join(", ");
         if name.len() > MAX_NAME || name.contains('{') {
-            return format!("That is no tool's name but a failed call. Call one of these tools properly: {list}");
+            return format!(
+                "That is no tool's name but a failed call. Call one of these tools properly: {list}"
+            );
         }
         format!("There is no tool {name:?}. The tools are: {list}")
     }

@@ -10,7 +10,8 @@ use crate::entry::Output;
 /// Makes the result of a call. A text over the limits is cut, its whole spilled to a file.
 pub fn finish(id: &CallId, tool: &str, output: Output, store: &dyn Store) -> ToolResult {
     let Output { ok, text, mut data, keep_tail } = output;
-    let cut = if keep_tail { cut::head_tail(&text, Limits::RESULT) } else { cut::head(&text, Limits::RESULT) };
+    let cut =
+        if keep_tail { cut::head_tail(&text, Limits::RESULT) } else { cut::head(&text, Limits::RESULT) };
     let mut shown = cut.text;
     if cut.cut {
         match store.spill(&format!("{tool}-{id}"), &text) {

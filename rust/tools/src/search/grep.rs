@@ -142,7 +142,9 @@ impl Search<'_> {
 
     fn file(&self, searcher: &mut Searcher, path: &Path) {
         let relative = match path.strip_prefix(&self.grep.base) {
-            Ok(relative) if relative.as_os_str().is_empty() => Path::new(path.file_name().unwrap_or_default()),
+            Ok(relative) if relative.as_os_str().is_empty() => {
+                Path::new(path.file_name().unwrap_or_default())
+            }
             Ok(relative) => relative,
             Err(_) => path,
         };

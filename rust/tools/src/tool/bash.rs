@@ -116,7 +116,9 @@ fn ending(outcome: &CommandOutcome) -> String {
             format!("it goes on in the background as {}", outcome.task_id)
         }
         (CommandState::TimedOut, ..) => "ended at its time limit".to_owned(),
-        (CommandState::Cancelled, ..) => "cancelled by the user; the output above is what had come".to_owned(),
+        (CommandState::Cancelled, ..) => {
+            "cancelled by the user; the output above is what had come".to_owned()
+        }
         (CommandState::Done, Some(code), _) => format!("exit code {code}"),
         (CommandState::Done, None, Some(signal)) => format!("ended by signal {signal}"),
         (CommandState::Done, None, None) => "ended; its exit code is not known".to_owned(),

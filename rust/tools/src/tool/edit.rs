@@ -127,14 +127,17 @@ fn report(
     found: &[Diagnostic],
 ) -> Output {
     let count: usize = plan.applied.iter().map(|edit| edit.count).sum();
-    let lines: Vec<String> = plan.applied.iter().flat_map(|edit| &edit.lines).map(ToString::to_string).collect();
+    let lines: Vec<String> =
+        plan.applied.iter().flat_map(|edit| &edit.lines).map(ToString::to_string).collect();
     let noun = if count == 1 { "replacement" } else { "replacements" };
     let mut text = format!("Changed {}: {count} {noun}, at line {}.", path.shown(), lines.join(", "));
     if !written.saved {
         text.push_str("\nIt is not saved: the user has unsaved changes in this buffer.");
     }
     if written.reformatted.is_some() {
-        text.push_str("\nSaving ran a formatter, which changed more: Read the file before you edit it again.");
+        text.push_str(
+            "\nSaving ran a formatter, which changed more: Read the file before you edit it again.",
+        );
     }
     if !plan.rejected.is_empty() {
         text.push_str(&format!("\nNot applied:\n{}", rejections(plan)));

@@ -58,9 +58,9 @@ async fn run(context: ToolContext, path: ResolvedPath, args: Args) -> Output {
         Ok(_) if !args.overwrite => Output::failed(format!(
             "Nothing was written: {shown} exists. Use Edit to change it, or set `overwrite` to replace all of it."
         )),
-        Ok(document) if !context.state.has_seen(path.as_path(), &document.revision) => Output::failed(format!(
-            "Nothing was written: Read all of {shown} first, so that nothing in it is lost unseen."
-        )),
+        Ok(document) if !context.state.has_seen(path.as_path(), &document.revision) => Output::failed(
+            format!("Nothing was written: Read all of {shown} first, so that nothing in it is lost unseen."),
+        ),
         Ok(document) => replace(&context, &path, &document, &args.content).await,
     }
 }
@@ -85,7 +85,8 @@ async fn replace(context: &ToolContext, path: &ResolvedPath, document: &Document
     match context.ports.editor.edit(path.as_path(), &document.revision, &edits).await {
         Ok(written) => {
             context.state.saw(path.as_path(), &written.revision);
-            let saved = if written.saved { "" } else { " It is not saved: the user has unsaved changes in it." };
+            let saved =
+                if written.saved { "" } else { " It is not saved: the user has unsaved changes in it." };
             let text = format!("Replaced {}.{saved}", path.shown());
             Output::ok(text, fields(path, &document.text, content, written.saved))
         }
