@@ -26,7 +26,7 @@ impl From<ModelError> for Failure {
 }
 
 /// What messages name: the model, where it is, and whose key was sent.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub(crate) struct Context {
     /// `provider::model`.
     pub model: String,
@@ -170,6 +170,14 @@ impl Context {
     pub(crate) fn no_reply(&self, said: &str) -> ModelError {
         let message = format!("{} sent a reply that can't be read: {said}", self.provider);
         self.error(ModelErrorKind::Reply, message, AGAIN)
+    }
+
+    /// Maps a frame that is no JSON; one that only lacks its end was cut off.
+    pub(crate) fn unreadable(&self, error: &serde_json::Error, data: &str) -> Failure {
+        if error.is_eof() {
+            return self.cut("its last piece is not whole");
+        }
+        self.no_reply(&readable::message(data)).into()
     }
 
     /// Builds the error of a reply that holds nothing of use.

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use koda_protocol::port::{ModelError, ModelErrorKind};
+use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{NoProxy, Proxy, Url};
 
 use crate::settings::Env;
@@ -54,6 +55,7 @@ impl Http {
         let mut builder = reqwest::Client::builder()
             .connect_timeout(self.connect)
             .tcp_nodelay(true)
+            .redirect(Policy::custom(follow))
             .pool_max_idle_per_host(4)
             .http2_keep_alive_interval(Duration::from_secs(20))
             .http2_keep_alive_timeout(Duration::from_secs(10));
@@ -90,6 +92,17 @@ impl Http {
             proxies.push(Proxy::all(address)?);
         }
         Ok(proxies.into_iter().map(|proxy| proxy.no_proxy(except.clone())).collect())
+    }
+}
+
+/// Follows a redirect within the host only: the headers that hold a key must not go to another.
+fn follow(attempt: Attempt<'_>) -> Action {
+    let origin = |url: &Url| (url.scheme().to_owned(), url.host_str().map(str::to_owned), url.port());
+    let first = attempt.previous().first().map(origin);
+    if attempt.previous().len() < 5 && first == Some(origin(attempt.url())) {
+        attempt.follow()
+    } else {
+        attempt.stop()
     }
 }
 

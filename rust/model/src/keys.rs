@@ -35,7 +35,7 @@ impl Keys {
 
     /// Returns whether a key could be had, without running a command.
     pub(crate) fn present(&self, provider: &Provider) -> bool {
-        provider.key_command.is_some() || self.from_env(provider).is_some()
+        provider.key_command.is_some() || self.in_env(provider).is_some()
     }
 
     /// Finds the key of `provider`. Errors are of the kind `Auth`.
@@ -45,7 +45,7 @@ impl Keys {
             let secret = self.printed(provider, command).await?;
             return Ok(Key { secret: Some(secret), source });
         }
-        match self.from_env(provider) {
+        match self.in_env(provider) {
             Some((var, secret)) => {
                 Ok(Key { secret: Some(secret), source: format!("the environment variable {var}") })
             }
@@ -59,7 +59,7 @@ impl Keys {
         self.printed.lock().await.remove(&provider.name);
     }
 
-    fn from_env(&self, provider: &Provider) -> Option<(String, String)> {
+    fn in_env(&self, provider: &Provider) -> Option<(String, String)> {
         provider.key_vars.iter().find_map(|var| {
             let secret = (self.env)(var)?.trim().to_owned();
             (!secret.is_empty()).then(|| (var.clone(), secret))

@@ -2,7 +2,7 @@
 //!
 //! `genai` shapes each request, knows the providers' endpoints, and carries the bytes. What an agent needs
 //! beyond that is here: keys that come from a handed-in environment or a command, timeouts, retries before
-//! the first event, a reading of the two most spoken wire formats that loses nothing (see [`wire`]), a history
+//! the first event, a reading of the two most spoken wire formats that loses nothing (`wire`), a history
 //! that every provider accepts, and failures that say what to do.
 //!
 //! Borders: no tools, no editor, no environment, no printing. The only files read are replay files.

@@ -35,7 +35,7 @@ pub(crate) static TABLE: LazyLock<Vec<Row>> =
     LazyLock::new(|| serde_json::from_str(include_str!("../data/providers.json")).unwrap_or_default());
 
 /// A provider as one request needs it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Provider {
     /// What stands before `::`.
     pub name: String,
@@ -54,7 +54,6 @@ pub(crate) struct Provider {
 }
 
 /// A model's name, taken apart.
-#[derive(Clone, Debug)]
 pub(crate) struct Named {
     /// The provider.
     pub provider: Provider,
@@ -102,7 +101,7 @@ pub(crate) fn find(settings: &ModelSettings, name: &str) -> Result<Provider, Mod
         .map(|endpoint| base_address(name, kind, &endpoint))
         .transpose()?;
     Ok(Provider {
-        key_vars: key_vars(settings, name, known),
+        key_vars: key_vars(settings, name, known.or(adapter.filter(|_| endpoint.is_none()))),
         key_needed: set.is_some_and(|set| set.key_env.is_some()) || (endpoint.is_none() && needs_key(kind)),
         key_command: set.and_then(|set| set.key_command.clone()),
         headers: set.map(|set| set.headers.clone().into_iter().collect()).unwrap_or_default(),
@@ -263,6 +262,10 @@ mod tests {
     use super::*;
     use crate::settings::ProviderSettings;
 
+    fn refused(settings: &ModelSettings, name: &str) -> ModelError {
+        resolve(settings, name).err().unwrap_or_else(|| panic!("{name} must be refused"))
+    }
+
     fn settings(entries: &[(&str, &str)]) -> ModelSettings {
         let mut settings = ModelSettings::new(|_| None);
         for (name, endpoint) in entries {
@@ -274,7 +277,7 @@ mod tests {
 
     #[test]
     fn unknown_provider_names_the_nearest() {
-        let error = resolve(&settings(&[]), "antropic::x").unwrap_err();
+        let error = refused(&settings(&[]), "antropic::x");
         assert_eq!(error.kind, ModelErrorKind::Config);
         assert!(error.hint.unwrap().contains("anthropic"));
     }
@@ -282,10 +285,10 @@ mod tests {
     #[test]
     fn a_name_without_provider_is_never_guessed_to_be_ollama() {
         for name in ["qwen3", "nosuch::x", "genai_1::x", "::x", "openai::", ""] {
-            let error = resolve(&settings(&[]), name).unwrap_err();
+            let error = refused(&settings(&[]), name);
             assert_eq!(error.kind, ModelErrorKind::Config, "{name}");
         }
-        let hint = resolve(&settings(&[]), "claude-sonnet-5").unwrap_err().hint.unwrap();
+        let hint = refused(&settings(&[]), "claude-sonnet-5").hint.unwrap();
         assert!(hint.contains("anthropic::claude-sonnet-5"), "{hint}");
     }
 
@@ -309,7 +312,7 @@ mod tests {
     #[test]
     fn an_endpoint_must_be_an_address() {
         for endpoint in ["", "localhost:8080", "file:///etc", "http://"] {
-            let error = resolve(&settings(&[("mine", endpoint)]), "mine::m").unwrap_err();
+            let error = refused(&settings(&[("mine", endpoint)]), "mine::m");
             assert!(error.message.contains("providers.mine.endpoint"), "{}", error.message);
         }
     }

@@ -1,16 +1,18 @@
 //! What goes wrong on the way, over a real connection: each failure has its kind, its words and a hint.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use std::time::{Duration, Instant, SystemTime};
 
 use common::*;
 use futures::StreamExt;
+use koda_model::Models;
 use koda_model::testing::{End, Reply, Server, Turn, openai};
-use koda_model::{KeyCommand, Models, Retries};
 use koda_protocol::message::Message;
 use koda_protocol::port::{Model, ModelError, ModelErrorKind, ModelEvent};
-use serde_json::{Value, json};
+use serde_json::json;
 
 fn fault(status: u16, message: &str) -> Reply {
     Reply::json(status, &json!({ "error": { "message": message, "type": "some_error" } }))
@@ -261,6 +263,19 @@ async fn a_page_from_a_proxy_is_told_as_one() {
 }
 
 #[tokio::test]
+async fn a_redirect_to_another_host_is_not_followed() {
+    let other = Server::playing([Turn::new().text("stolen")]);
+    let place = format!("{}/v1/messages", other.address());
+    let server =
+        Server::answering(move |_, _| Reply::new(307, "text/plain", "moved").header("location", &place));
+    for wire in WIRES {
+        let (_, error) = collect(&models(&server.address()), hello(wire.model())).await;
+        assert_eq!(error.unwrap().kind, ModelErrorKind::Request);
+    }
+    assert!(other.requests().is_empty());
+}
+
+#[tokio::test]
 async fn an_empty_reply_is_an_error() {
     fails(Reply::sse(""), ModelErrorKind::Reply).await;
     for wire in WIRES {
@@ -320,56 +335,6 @@ async fn a_silent_server_times_out_before_and_after_the_first_byte() {
 }
 
 #[tokio::test]
-async fn a_missing_key_is_told_with_its_variable() {
-    let mut settings = koda_model::ModelSettings::new(|_| None);
-    settings.retries = Retries { tries: 1, ..Retries::default() };
-    let (_, error) = collect(&Models::new(settings), hello("anthropic::claude-sonnet-5")).await;
-    let error = error.unwrap();
-    assert_eq!(error.kind, ModelErrorKind::Auth);
-    assert!(error.message.contains("ANTHROPIC_API_KEY"), "{}", error.message);
-}
-
-#[tokio::test]
-async fn a_key_comes_from_a_command_once_and_again_after_a_refusal() {
-    let dir = tempfile::tempdir().unwrap();
-    let count = dir.path().join("count");
-    let good = Reply::sse(openai::stream(&Turn::new().text("ok")));
-    let server = Server::scripted([good.clone(), good.clone(), fault(401, "no"), good]);
-    let mut settings = settings(&server.address());
-    let line = format!("echo >> '{}'; echo ' {KEY} '; echo more", count.display());
-    settings.providers.get_mut("chat").unwrap().key_command = Some(KeyCommand::Line(line));
-    let models = Models::new(settings);
-    let mut failed = Vec::new();
-    for _ in 0..4 {
-        failed.push(collect(&models, hello("chat::scripted")).await.1.is_some());
-    }
-    assert_eq!(failed, [false, false, true, false]);
-    assert!(server.requests().iter().all(|r| r.header("authorization") == Some(&format!("Bearer {KEY}"))));
-    assert_eq!(std::fs::read_to_string(count).unwrap().lines().count(), 2);
-}
-
-#[tokio::test]
-async fn a_failing_key_command_is_told_without_what_it_printed() {
-    let commands = [
-        KeyCommand::Line(format!("echo {KEY}; echo {KEY} >&2; exit 3")),
-        KeyCommand::Line("true".to_owned()),
-        KeyCommand::Line("sleep 60".to_owned()),
-        KeyCommand::Words(vec!["/no/such/program".to_owned()]),
-        KeyCommand::Words(Vec::new()),
-    ];
-    for command in commands {
-        let mut settings = settings("http://127.0.0.1:9");
-        settings.timeouts.key_command_ms = 300;
-        settings.providers.get_mut("chat").unwrap().key_command = Some(command.clone());
-        let (_, error) = collect(&Models::new(settings), hello("chat::scripted")).await;
-        let error = error.unwrap();
-        assert_eq!(error.kind, ModelErrorKind::Auth, "{command}");
-        let told = error.message.replace(&command.to_string(), "");
-        assert!(!told.contains(KEY), "{told}");
-    }
-}
-
-#[tokio::test]
 async fn a_conversation_that_no_one_takes_is_not_sent() {
     let server = Server::scripted([]);
     for history in [vec![], vec![Message::user("a"), assistant(vec![say("b")])]] {
@@ -399,20 +364,15 @@ async fn loopback_goes_past_a_proxy() {
 
 #[tokio::test]
 async fn big_prompts_and_replies_pass() {
-    let big = "ä€😀 ".repeat(100_000);
-    let turn = big.as_bytes().chunks(9_000).fold((Turn::new(), 0), |(turn, from), piece| {
-        let from: usize = from;
-        let end = big.floor_char_boundary(from + piece.len());
-        (turn.text(&big[from..end]), end)
-    });
-    let turn = turn.0.text(&big[turn.1..]);
+    let piece = "ä€😀 ".repeat(900);
+    let turn = (0..112).fold(Turn::new(), |turn, _| turn.text(&piece));
+    let big = piece.repeat(112);
     for wire in WIRES {
         let server = Server::playing([turn.clone()]);
-        let (events, error) =
-            collect(&models(&server.address()), request(wire.model(), vec![Message::user(&*big)])).await;
+        let request = request(wire.model(), vec![Message::user(&*big)]);
+        let (events, error) = collect(&models(&server.address()), request).await;
         assert_eq!(error, None);
         assert!(text(&events) == big, "the text differs");
-        let sent: Value = server.requests()[0].json();
-        assert!(sent.to_string().len() > big.len());
+        assert!(server.requests()[0].json().to_string().len() > big.len());
     }
 }

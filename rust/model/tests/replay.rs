@@ -1,5 +1,7 @@
 //! The replay model through the port.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use std::path::Path;

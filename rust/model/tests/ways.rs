@@ -1,5 +1,7 @@
 //! The first run: which ways there are, and who answers on this machine.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::*;

@@ -1,5 +1,7 @@
 //! The two wire formats over a real connection: whole, cut at every byte, and with the faults of real servers.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use std::time::Duration;

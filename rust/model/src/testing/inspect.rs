@@ -85,13 +85,13 @@ pub fn anthropic(body: &Value) -> Vec<String> {
         }
         asked = anthropic_blocks(index, blocks, &mut found);
     }
-    if list(body, "messages").len() % 2 == 0 {
+    if list(body, "messages").len().is_multiple_of(2) {
         found.push("the last message is not the user's".to_owned());
     }
     for tool in list(body, "tools") {
         schema(word(tool, "name"), tool.get("input_schema"), &mut found);
     }
-    if !body.get("max_tokens").and_then(Value::as_u64).is_some_and(|most| most > 0) {
+    if body.get("max_tokens").and_then(Value::as_u64).unwrap_or(0) == 0 {
         found.push("max_tokens is missing".to_owned());
     }
     model_and_messages(body, &mut found);

@@ -58,7 +58,7 @@ impl Reader {
             Ok(frame) => frame,
             // What trails a complete message does not spoil it.
             Err(_) if self.complete() => return Ok(()),
-            Err(_) => return Err(self.context.no_reply(&crate::readable::message(data)).into()),
+            Err(error) => return Err(self.context.unreadable(&error, data)),
         };
         let index = frame.get("index").and_then(Value::as_u64).unwrap_or_default();
         match frame.get("type").and_then(Value::as_str).unwrap_or_default() {

@@ -48,7 +48,7 @@ impl Reader {
             Ok(chunk) => chunk,
             // What trails a complete message does not spoil it.
             Err(_) if self.complete() => return Ok(()),
-            Err(_) => return Err(self.context.no_reply(&crate::readable::message(data)).into()),
+            Err(error) => return Err(self.context.unreadable(&error, data)),
         };
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
             return Err(self.context.object(error));

@@ -1,5 +1,6 @@
 //! What the tests of this crate share: models that ask a scripted server, and requests.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::time::Duration;
