@@ -1,1 +1,22 @@
-//! The agent: turn loop, dispatch of calls, approvals, the system prompt.
+//! The agent: it turns a prompt into requests, calls and results, until the model is done.
+//!
+//! It works through ports alone and knows neither editor nor HTTP. Everything that happens is an event.
+//! An [`Engine`] opens [`Session`]s; a session runs one turn at a time (`turn`), each step of which
+//! streams one message (`step`) and runs its calls (`dispatch`). What waits for the user lies on the
+//! [`Desk`].
+
+mod asking;
+mod desk;
+mod dispatch;
+mod emitter;
+mod engine;
+mod history;
+mod prompt;
+mod repeats;
+mod session;
+mod step;
+mod turn;
+
+pub use desk::Desk;
+pub use engine::{AgentSettings, Engine, EngineParts, OpenSession, ToolRequest};
+pub use session::{Change, Session};

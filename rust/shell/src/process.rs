@@ -1,0 +1,161 @@
+//! One command's process: its pseudo-terminal, its end, and how it is ended.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use koda_protocol::port::TerminalsError;
+use portable_pty::{CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use tokio::sync::{mpsc, watch};
+
+use crate::options::{PoolOptions, Size};
+
+/// How often to look whether an ended group is gone.
+const POLL: Duration = Duration::from_millis(20);
+
+/// How a process ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The exit code, unless a signal ended it.
+    pub exit_code: Option<i32>,
+    /// The signal, without `SIG`.
+    pub signal: Option<String>,
+}
+
+/// A running command.
+pub struct Process {
+    /// Process id of the shell; it leads a session and process group of its own.
+    pub pid: Option<u32>,
+    /// Pieces of output as they come; closed when the terminal is.
+    pub output: mpsc::UnboundedReceiver<Vec<u8>>,
+    /// How it ended, once it has.
+    pub ended: watch::Receiver<Option<Ended>>,
+    /// Its terminal's other side.
+    pub side: Side,
+}
+
+/// The master side of a command's terminal: typing and resizing.
+#[derive(Clone)]
+pub struct Side(Arc<Mutex<Inner>>);
+
+struct Inner {
+    master: Box<dyn MasterPty + Send>,
+    writer: Box<dyn Write + Send>,
+}
+
+impl Side {
+    /// Types bytes. A terminal whose process is gone takes none.
+    pub fn input(&self, bytes: &[u8]) {
+        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = inner.writer.write_all(bytes).and_then(|()| inner.writer.flush()) {
+            tracing::debug!(%error, "a terminal took no input");
+        }
+    }
+
+    /// Changes the size.
+    pub fn resize(&self, size: Size) {
+        let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = inner.master.resize(pty_size(size)) {
+            tracing::debug!(%error, "a terminal could not be resized");
+        }
+    }
+}
+
+fn pty_size(size: Size) -> PtySize {
+    PtySize { rows: size.rows, cols: size.columns, pixel_width: 0, pixel_height: 0 }
+}
+
+/// Starts `text` in a shell of its own.
+///
+/// # Errors
+///
+/// If there is no pseudo-terminal, or the shell does not start.
+pub fn start(options: &PoolOptions, size: Size, text: &str, cwd: &Path) -> Result<Process, TerminalsError> {
+    let shell = options.program();
+    let failed = |reason: String| TerminalsError::Spawn { shell: shell.clone(), reason };
+    let pair = native_pty_system().openpty(pty_size(size)).map_err(|error| failed(error.to_string()))?;
+    let mut command = CommandBuilder::new(&shell);
+    command.env_clear();
+    for (name, value) in options.environment() {
+        command.env(name, value);
+    }
+    command.env("PWD", cwd);
+    command.args(["-c", text]);
+    command.cwd(cwd);
+    let child = pair.slave.spawn_command(command).map_err(|error| failed(error.to_string()))?;
+    // Our copy of the slave would keep the terminal open after the last process of the command.
+    drop(pair.slave);
+    let reader = pair.master.try_clone_reader().map_err(|error| failed(error.to_string()))?;
+    let writer = pair.master.take_writer().map_err(|error| failed(error.to_string()))?;
+    let side = Side(Arc::new(Mutex::new(Inner { master: pair.master, writer })));
+    let pid = child.process_id();
+    Ok(Process { pid, output: read(reader), ended: wait(child), side })
+}
+
+/// Reads in a thread of its own: a pseudo-terminal's read can't be awaited.
+fn read(mut reader: Box<dyn Read + Send>) -> mpsc::UnboundedReceiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    thread::spawn(move || {
+        let mut buffer = vec![0; 64 * 1024];
+        // An error is the end as well: Linux says EIO when the last process has closed the terminal.
+        while let Ok(read @ 1..) = reader.read(&mut buffer) {
+            if sender.send(buffer.get(..read).unwrap_or_default().to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+fn wait(mut child: Box<dyn portable_pty::Child + Send + Sync>) -> watch::Receiver<Option<Ended>> {
+    let (sender, receiver) = watch::channel(None);
+    thread::spawn(move || {
+        let ended = child.wait().map_or(Ended { exit_code: None, signal: None }, |status| describe(&status));
+        // Nobody may be waiting any more.
+        let _ = sender.send(Some(ended));
+    });
+    receiver
+}
+
+fn describe(status: &ExitStatus) -> Ended {
+    match status.signal() {
+        Some(signal) => Ended { exit_code: None, signal: Some(signal_name(signal)) },
+        None => Ended { exit_code: i32::try_from(status.exit_code()).ok(), signal: None },
+    }
+}
+
+/// The short name of a signal that is told in the C library's words.
+fn signal_name(words: &str) -> String {
+    let known = [
+        ("Hangup", "HUP"),
+        ("Interrupt", "INT"),
+        ("Quit", "QUIT"),
+        ("Aborted", "ABRT"),
+        ("Killed", "KILL"),
+        ("Segmentation fault", "SEGV"),
+        ("Broken pipe", "PIPE"),
+        ("Terminated", "TERM"),
+    ];
+    let name = known.iter().find(|(said, _)| words.starts_with(said)).map(|(_, name)| *name);
+    name.unwrap_or(words).to_owned()
+}
+
+/// Ends a process group: TERM, then after `grace` KILL. Returns when all of it is gone or killed.
+pub async fn end_group(pid: Option<u32>, grace: Duration) {
+    let Some(group) = pid.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw) else { return };
+    // ESRCH: it is gone already, which is what is wanted.
+    let _ = kill_process_group(group, Signal::TERM);
+    // Programs that wait for a continued terminal would not see TERM.
+    let _ = kill_process_group(group, Signal::CONT);
+    let deadline = tokio::time::Instant::now() + grace;
+    while tokio::time::Instant::now() < deadline {
+        if test_kill_process_group(group).is_err() {
+            return;
+        }
+        tokio::time::sleep(POLL).await;
+    }
+    let _ = kill_process_group(group, Signal::KILL);
+}
