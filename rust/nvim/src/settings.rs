@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use koda_model::{ProviderSettings, Timeouts};
 use koda_protocol::{Mode, ToolPolicy, Trust};
 use serde::Deserialize;
 
@@ -13,7 +14,7 @@ pub struct Settings {
     /// `provider::model`; none: chosen by the keys that are there.
     pub model: Option<String>,
     /// Per provider: where and how to reach it.
-    pub providers: BTreeMap<String, Provider>,
+    pub providers: BTreeMap<String, ProviderSettings>,
     /// Which tools are offered.
     pub mode: Mode,
     /// Who approves.
@@ -34,34 +35,6 @@ pub struct Settings {
     pub data_dir: PathBuf,
     /// Where the log is kept; the face fills in Neovim's state folder.
     pub state_dir: PathBuf,
-}
-
-/// Where and how to reach a provider.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Provider {
-    /// The base address of its API.
-    pub endpoint: Option<String>,
-    /// The wire it speaks where the name does not tell: `openai`, `anthropic` ….
-    pub adapter: Option<String>,
-    /// The environment variable that has the key.
-    pub key_env: Option<String>,
-    /// The command that prints the key.
-    pub key_command: Option<Vec<String>>,
-    /// Headers to send along.
-    pub headers: BTreeMap<String, String>,
-}
-
-/// Limits of waiting for a provider, in milliseconds.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Timeouts {
-    /// For the connection.
-    pub connect_ms: Option<u64>,
-    /// From the request to the first byte.
-    pub first_byte_ms: Option<u64>,
-    /// Between two bytes.
-    pub idle_ms: Option<u64>,
 }
 
 /// Settings of terminals.

@@ -4,12 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use koda_protocol::UserError;
 use mlua::prelude::{Lua, LuaMultiValue, LuaResult, LuaValue};
-use mlua::{IntoLuaMulti, LuaSerdeExt, SerializeOptions};
+use mlua::serde::ser::Options;
+use mlua::{IntoLuaMulti, LuaSerdeExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Absent values are `nil`, arrays plain tables.
-pub const OPTIONS: SerializeOptions = SerializeOptions::new()
+pub const OPTIONS: Options = Options::new()
     .set_array_metatable(false)
     .serialize_none_to_null(false)
     .serialize_unit_to_null(false);

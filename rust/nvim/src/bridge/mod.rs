@@ -8,5 +8,5 @@
 mod inbox;
 mod outbox;
 
-pub use inbox::{Bridge, BridgeError, Stats, start};
+pub use inbox::{Bridge, BridgeError, start};
 pub use outbox::Outbox;

@@ -47,7 +47,9 @@ fn decode_error(path: &Path, error: DecodeError) -> EditorError {
     let path = path.to_owned();
     match error {
         DecodeError::Binary { .. } => EditorError::Binary(path),
-        DecodeError::Encoding { encoding, offset } => EditorError::Encoding { path, encoding, offset },
+        DecodeError::Encoding { encoding, offset } => {
+            EditorError::Encoding { path, encoding: encoding.to_owned(), offset: offset as u64 }
+        }
     }
 }
 

@@ -1,0 +1,180 @@
+//! The wiring: one runtime, one bridge, and the crates below put together.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use koda_agent::{AgentSettings, Desk, Engine, EngineParts};
+use koda_model::{ModelSettings, Models};
+use koda_protocol::UserError;
+use koda_protocol::port::{Store, Terminals};
+use koda_shell::{Pool, PoolOptions};
+use koda_store::SqliteStore;
+use koda_tools::{Ports, Registry};
+use mlua::prelude::{Lua, LuaFunction};
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+use crate::bridge::{self, Bridge, Outbox};
+use crate::clock::SystemClock;
+use crate::log;
+use crate::port::{NvimEditor, SplitView};
+use crate::settings::Settings;
+
+/// Steps of a turn unless the settings say otherwise.
+const MAX_STEPS: u32 = 200;
+
+/// Threads of the background runtime: the work waits for networks and processes, not for cores.
+const WORKERS: usize = 2;
+
+/// How long leaving Neovim may wait for processes to end; the rest of a second is Neovim's own.
+const SHUTDOWN: Duration = Duration::from_millis(500);
+
+/// Everything that runs.
+pub struct Koda {
+    /// The way to the main thread.
+    pub bridge: Bridge,
+    /// Where everything else runs.
+    pub runtime: Runtime,
+    /// The agent.
+    pub engine: Engine,
+    /// What waits for the user.
+    pub desk: Arc<Desk>,
+    /// Models by name.
+    pub models: Arc<Models>,
+    /// Terminals.
+    pub pool: Pool,
+    /// Sessions.
+    pub store: Arc<dyn Store>,
+    /// The settings.
+    pub settings: Settings,
+}
+
+static KODA: OnceLock<Koda> = OnceLock::new();
+
+/// Returns what runs, if `start` was called.
+pub fn running() -> Option<&'static Koda> {
+    KODA.get()
+}
+
+/// Returns what runs.
+///
+/// # Errors
+///
+/// `not_started` before `start`.
+pub fn koda() -> Result<&'static Koda, UserError> {
+    KODA.get().ok_or_else(|| UserError::new("not_started", "Koda's library is not set up").hint("call require('koda').setup()"))
+}
+
+/// Starts everything, once; later calls change nothing. Must run on the main thread.
+///
+/// # Errors
+///
+/// What could not be started, and what to do.
+pub fn start(lua: &Lua, settings: Settings, deliver: LuaFunction) -> Result<(), UserError> {
+    if KODA.get().is_some() {
+        return Ok(());
+    }
+    let koda = build(lua, settings, deliver)?;
+    // Only the main thread starts anything, so the cell can't have been filled meanwhile.
+    let _ = KODA.set(koda);
+    Ok(())
+}
+
+fn build(lua: &Lua, settings: Settings, deliver: LuaFunction) -> Result<Koda, UserError> {
+    if let Err(error) = log::start(&settings.state_dir, settings.log.level.as_deref()) {
+        tracing::warn!(%error, "no log file");
+    }
+    let failed = |what: &str, error: &dyn std::fmt::Display| {
+        UserError::new("start", format!("{what} could not be started: {error}"))
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .thread_name("koda")
+        .enable_all()
+        .build()
+        .map_err(|error| failed("the runtime", &error))?;
+    let bridge = bridge::start(lua).map_err(|error| failed("the bridge", &error))?;
+    let deliver = lua.create_registry_value(deliver).map_err(|error| failed("the bridge", &error))?;
+    let outbox = Outbox::new(bridge.clone(), runtime.handle().clone(), deliver);
+    let store = open_store(&settings)?;
+    let models = Arc::new(Models::new(model_settings(&settings)));
+    let pool = Pool::new(pool_options(&settings), Arc::new(SplitView::new(bridge.clone())));
+    let desk = Arc::new(Desk::default());
+    let engine = Engine::new(EngineParts {
+        model: models.clone(),
+        registry: Arc::new(Registry::standard()),
+        ports: Ports {
+            editor: Arc::new(NvimEditor::new(bridge.clone())),
+            terminals: Arc::new(pool.clone()),
+            store: store.clone(),
+            approver: desk.clone(),
+        },
+        clock: Arc::new(SystemClock),
+        sinks: vec![Arc::new(outbox)],
+        settings: agent_settings(&settings),
+        runtime: runtime.handle().clone(),
+        cancel: CancellationToken::new(),
+    });
+    Ok(Koda { bridge, runtime, engine, desk, models, pool, store, settings })
+}
+
+fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, UserError> {
+    let store = SqliteStore::open(&settings.data_dir).map_err(|error| {
+        UserError::new("store", format!("the sessions can't be opened: {error}"))
+            .hint("check the rights of that folder, or set data_dir")
+    })?;
+    if let Some(aside) = store.kept_aside() {
+        tracing::warn!(path = %aside.display(), "the session database could not be read and was kept aside");
+    }
+    Ok(Arc::new(store))
+}
+
+fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn model_settings(settings: &Settings) -> ModelSettings {
+    let mut models = ModelSettings::new(env);
+    models.providers = settings.providers.clone();
+    models.timeouts = settings.timeouts;
+    models.max_output_tokens = settings.max_output_tokens;
+    models
+}
+
+fn pool_options(settings: &Settings) -> PoolOptions {
+    // A variable that is no UTF-8 can't be handed on unchanged and is left out.
+    let env = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    // Neovim's own variables would make an inner Neovim take this one for its parent.
+    let env = env.filter(|(name, _)| !matches!(name.as_str(), "NVIM" | "VIM" | "VIMRUNTIME" | "MYVIMRC"));
+    PoolOptions { shell: settings.terminal.shell.clone(), ..PoolOptions::new(env.collect()) }
+}
+
+fn agent_settings(settings: &Settings) -> AgentSettings {
+    AgentSettings {
+        mode: settings.mode,
+        trust: settings.trust,
+        max_steps: settings.max_steps.unwrap_or(MAX_STEPS),
+        tools: settings.tools.clone(),
+        os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        home: env("HOME").map(PathBuf::from),
+    }
+}
+
+impl Koda {
+    /// Ends every turn, process and thread, within a deadline. Nothing calls into Neovim afterwards.
+    pub fn shutdown(&self) {
+        self.bridge.close();
+        self.engine.stop_all();
+        let pool = self.pool.clone();
+        let (done, ended) = std::sync::mpsc::channel();
+        self.runtime.spawn(async move {
+            pool.shutdown(SHUTDOWN / 2).await;
+            // The main thread may have stopped waiting.
+            let _ = done.send(());
+        });
+        if ended.recv_timeout(SHUTDOWN).is_err() {
+            tracing::warn!("leaving before every process had ended");
+        }
+    }
+}
