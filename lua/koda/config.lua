@@ -1,0 +1,171 @@
+--- The settings: one schema, from which defaults, checks, types, help and completion come.
+---
+--- `setup` only keeps what it got; the library reads the settings when it is first used.
+
+local M = {}
+
+---@class koda.config.Option
+---@field name string
+---@field type "string"|"integer"|"boolean"|"enum"|"command"|"key"|"section"|"map"|"list"
+---@field text string one sentence
+---@field default? any absent: nil is allowed and the default
+---@field values? string[] of an enum
+---@field min? integer
+---@field max? integer
+---@field fields? koda.config.Option[] of a section
+---@field of? koda.config.Option of a map or a list: its values
+
+---@param name string
+---@param kind string
+---@param default any
+---@param text string
+---@param more? table
+---@return koda.config.Option
+local function option(name, kind, default, text, more)
+  local made = { name = name, type = kind, default = default, text = text }
+  for key, value in pairs(more or {}) do
+    made[key] = value
+  end
+  return made
+end
+
+---@param name string
+---@param text string
+---@param fields koda.config.Option[]
+---@return koda.config.Option
+local function section(name, text, fields)
+  return { name = name, type = "section", text = text, fields = fields }
+end
+
+---@param name string
+---@param text string
+---@param of koda.config.Option
+---@return koda.config.Option
+local function map(name, text, of)
+  return { name = name, type = "map", default = {}, text = text, of = of }
+end
+
+local MODES = { "agent", "plan", "ask", "debug", "educator" }
+local TRUSTS = { "plan", "safe", "auto" }
+local MILLISECONDS = { min = 1 }
+
+local PROVIDER = section("", "One provider.", {
+  option("endpoint", "string", nil, "The base address of its API, such as `http://127.0.0.1:8080/v1`."),
+  option("adapter", "string", nil, "The provider whose protocol the endpoint speaks; `openai` for an unknown name."),
+  option("key_env", "string", nil, "The environment variable that holds the key."),
+  option("key_command", "command", nil, "The command that prints the key: a line for `sh`, or a list of words."),
+  map("headers", "Headers to send with each request.", option("", "string", nil, "The header's value.")),
+})
+
+---@type koda.config.Option[]
+M.SCHEMA = {
+  option("model", "string", nil, "The model, `provider::model`; without it the first provider whose key is found."),
+  map("providers", "How to reach providers, by the name before `::`.", PROVIDER),
+  option("mode", "enum", "agent", "Which tools the model is offered.", { values = MODES }),
+  option("trust", "enum", "safe", "Who approves what Koda does.", { values = TRUSTS }),
+  map(
+    "tools",
+    "Single tools: as trust says, ask each time, or never offered.",
+    option("", "enum", nil, "The tool's policy.", { values = { "auto", "ask", "off" } })
+  ),
+  option("max_steps", "integer", 200, "Requests to the model that one prompt may lead to.", { min = 1 }),
+  option("max_output_tokens", "integer", nil, "Tokens that a reply may have; the provider's default without it.", { min = 1 }),
+  section("timeouts", "How long to wait for a provider, in milliseconds.", {
+    option("connect_ms", "integer", 30000, "For a connection.", MILLISECONDS),
+    option("first_byte_ms", "integer", 300000, "From the request to the first bytes of the reply.", MILLISECONDS),
+    option("idle_ms", "integer", 300000, "Between two pieces of the reply.", MILLISECONDS),
+    option("key_command_ms", "integer", 120000, "For a `key_command`.", MILLISECONDS),
+  }),
+  section("edit", "Edits of files.", {
+    option("save", "boolean", true, "Whether a buffer without changes of yours is saved after an edit."),
+  }),
+  section("chat", "The chat.", {
+    option("layout", "enum", "float", "How it opens.", { values = { "float", "right", "left", "tab" } }),
+    option("width", "integer", 100, "Columns of the float or the split, at most.", { min = 20 }),
+    option("height", "integer", 40, "Lines of the float, at most.", { min = 8 }),
+    option("border", "string", "rounded", "The border of the float, as in |nvim_open_win()|."),
+  }),
+  section("terminal", "Terminals that Koda's commands run in.", {
+    option("layout", "enum", "bottom", "Where they show.", { values = { "bottom", "right", "float", "tab", "hidden" } }),
+    option("height", "integer", 12, "Lines of the split or float.", { min = 3 }),
+    option("shell", "string", nil, "The shell's program; `$SHELL` without it."),
+  }),
+  section("keys", "Keys in Koda's own windows; `false` for none.", {}),
+  section("log", "The log (`:Koda log`).", {
+    option("level", "enum", "info", "What is logged.", { values = { "error", "warn", "info", "debug", "trace" } }),
+  }),
+  option("data_dir", "string", nil, "The folder of the sessions; `koda` in Neovim's data folder without it."),
+}
+
+---@param fields koda.config.Option[]
+---@return table
+local function defaults(fields)
+  local values = {}
+  for _, field in ipairs(fields) do
+    if field.type == "section" then
+      values[field.name] = defaults(field.fields)
+    elseif type(field.default) == "table" then
+      values[field.name] = {}
+    else
+      values[field.name] = field.default
+    end
+  end
+  return values
+end
+
+---@type koda.Config?
+local current
+
+--- What was wrong with the last `setup`; nothing is done with wrong settings.
+---@type koda.Error?
+local problem
+
+--- Returns the settings in force.
+---@return koda.Config
+function M.get()
+  current = current or defaults(M.SCHEMA)
+  return current
+end
+
+--- Returns the error of the last `setup`, if its settings were wrong.
+---@return koda.Error?
+function M.problem()
+  return problem
+end
+
+--- Takes the user's settings over the defaults. If any is wrong, none is taken.
+---@param opts? koda.Settings
+---@return true?
+---@return koda.Error?
+function M.set(opts)
+  problem = nil
+  local merged = defaults(M.SCHEMA)
+  if opts ~= nil then
+    problem = require("koda.validate").check(M.SCHEMA, opts)
+    if problem then
+      return nil, problem
+    end
+    merged = vim.tbl_deep_extend("force", merged, opts)
+  end
+  current = merged
+  return true
+end
+
+--- Finds an option by its path.
+---@param path string names joined by dots
+---@return koda.config.Option?
+function M.option(path)
+  local fields, found = M.SCHEMA, nil
+  for name in vim.gsplit(path, ".", { plain = true }) do
+    found = nil
+    for _, field in ipairs(fields) do
+      if field.name == name then
+        found = field
+      end
+    end
+    fields = found and found.fields or {}
+  end
+  return found
+end
+
+return M

@@ -1,0 +1,158 @@
+--- Checks settings against the schema in `koda.config`, and says each fault with what to write instead.
+
+local nearest = require("koda.nearest")
+
+local M = {}
+
+---@param value any
+---@return string
+local function shown(value)
+  if type(value) == "string" then
+    return ('"%s"'):format(#value > 40 and value:sub(1, 40) .. "…" or value)
+  end
+  return type(value) == "table" and "a table" or tostring(value)
+end
+
+---@param values string[]
+---@return string
+local function choices(values)
+  local quoted = vim.tbl_map(function(value)
+    return ('"%s"'):format(value)
+  end, values)
+  local last = table.remove(quoted)
+  return #quoted == 0 and last or ("%s or %s"):format(table.concat(quoted, ", "), last)
+end
+
+---@param path string
+---@param expected string
+---@param value any
+---@return string
+local function mismatch(path, expected, value)
+  return ("`%s` must be %s, not %s"):format(path, expected, shown(value))
+end
+
+---@param parent string
+---@param name any
+---@return string
+local function join(parent, name)
+  return parent == "" and tostring(name) or ("%s.%s"):format(parent, name)
+end
+
+---@type table<string, fun(option: koda.config.Option, value: any, path: string): string?>
+local checks = {}
+
+---@param option koda.config.Option
+---@param value any
+---@param path string
+---@return string? # the fault
+local function check(option, value, path)
+  return checks[option.type](option, value, path)
+end
+
+---@param kind string
+---@param expected string
+---@return fun(option: koda.config.Option, value: any, path: string): string?
+local function of_type(kind, expected)
+  return function(_, value, path)
+    return type(value) ~= kind and mismatch(path, expected, value) or nil
+  end
+end
+
+checks.string = of_type("string", "a string")
+checks.boolean = of_type("boolean", "true or false")
+
+function checks.integer(option, value, path)
+  local expected = option.min and ("a whole number of at least %d"):format(option.min) or "a whole number"
+  if type(value) ~= "number" or value % 1 ~= 0 or (option.min and value < option.min) then
+    return mismatch(path, expected, value)
+  end
+end
+
+function checks.enum(option, value, path)
+  if vim.list_contains(option.values, value) then
+    return nil
+  end
+  local near = type(value) == "string" and nearest.find(value, option.values)
+  local hint = near and ('; did you mean "%s"?'):format(near) or ""
+  return mismatch(path, choices(option.values), value) .. hint
+end
+
+function checks.key(_, value, path)
+  if value ~= false and type(value) ~= "string" then
+    return mismatch(path, "a key such as \"<C-s>\", or false", value)
+  end
+end
+
+function checks.command(_, value, path)
+  local is_words = type(value) == "table" and vim.islist(value) and #value > 0
+  for _, word in ipairs(is_words and value or {}) do
+    is_words = is_words and type(word) == "string"
+  end
+  if type(value) ~= "string" and not is_words then
+    return mismatch(path, "a command line, or a list of its words", value)
+  end
+end
+
+function checks.map(option, value, path)
+  if type(value) ~= "table" or (vim.islist(value) and #value > 0) then
+    return mismatch(path, "a table by name", value)
+  end
+  for name, item in vim.spairs(value) do
+    local fault = type(name) ~= "string" and mismatch(path, "a table by name", value)
+      or check(option.of, item, join(path, name))
+    if fault then
+      return fault
+    end
+  end
+end
+
+---@param fields koda.config.Option[]
+---@param name any
+---@param parent string
+---@return string
+local function unknown(fields, name, parent)
+  local names = vim.tbl_map(function(field)
+    return field.name
+  end, fields)
+  local near = type(name) == "string" and nearest.find(name, names)
+  local hint = near and ("; did you mean `%s`?"):format(join(parent, near))
+    or #names > 0 and ("; there are %s"):format(table.concat(names, ", "))
+    or ""
+  return ("unknown option `%s`%s"):format(join(parent, name), hint)
+end
+
+function checks.section(option, value, path)
+  if type(value) ~= "table" then
+    return mismatch(path, "a table", value)
+  end
+  local known = {}
+  for _, field in ipairs(option.fields) do
+    known[field.name] = field
+  end
+  -- Sorted by their text, since a list's keys can't be compared with names.
+  local names = vim.tbl_keys(value)
+  table.sort(names, function(a, b)
+    return tostring(a) < tostring(b)
+  end)
+  for _, name in ipairs(names) do
+    local fault = known[name] and check(known[name], value[name], join(path, name))
+      or (not known[name] and unknown(option.fields, name, path))
+    if fault then
+      return fault
+    end
+  end
+end
+
+--- Checks settings. Returns what is wrong first, by name.
+---@param schema koda.config.Option[]
+---@param opts any
+---@return koda.Error?
+function M.check(schema, opts)
+  if type(opts) ~= "table" then
+    return { code = "config", message = ("setup takes a table, not %s"):format(shown(opts)), hint = "see :help koda-config" }
+  end
+  local fault = checks.section({ fields = schema }, opts, "")
+  return fault and { code = "config", message = "setup: " .. fault, hint = "see :help koda-config" } or nil
+end
+
+return M
