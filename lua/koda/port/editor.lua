@@ -94,18 +94,36 @@ function M.loaded(path)
   end
 end
 
+--- Runs what a buffer's file type brings (plugins, syntax, servers) once a window shows it.
+---
+--- It can take a second (Neovim's own Python plugin looks for Python), which a file that nobody looks at
+--- is not worth: the type itself is set at once, its event waits.
+---@param buf integer
+local function defer_filetype(buf)
+  vim.api.nvim_create_autocmd("BufWinEnter", {
+    buffer = buf,
+    once = true,
+    desc = "Koda: runs the file type's plugins of a buffer that it had loaded hidden",
+    callback = function()
+      vim.bo[buf].filetype = vim.bo[buf].filetype
+    end,
+  })
+end
+
 ---@param path string
 ---@return integer
 local function load_hidden(path)
   local buf = vim.fn.bufadd(path)
+  local shortmess, eventignore = vim.o.shortmess, vim.o.eventignore
   -- No question about a swap file of another Neovim (E325): the file is read as it is.
-  local shortmess = vim.o.shortmess
-  vim.opt.shortmess:append("A")
+  vim.o.shortmess = shortmess .. "A"
+  vim.o.eventignore = eventignore == "" and "FileType,Syntax" or eventignore .. ",FileType,Syntax"
   local ok, err = pcall(vim.fn.bufload, buf)
-  vim.o.shortmess = shortmess
+  vim.o.shortmess, vim.o.eventignore = shortmess, eventignore
   if not ok then
     error(err, 0)
   end
+  defer_filetype(buf)
   return buf
 end
 
