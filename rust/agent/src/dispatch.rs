@@ -63,8 +63,14 @@ impl Dispatcher {
 
     /// Runs calls and returns their results in the order of the calls.
     ///
-    /// `policy` is asked for at each judgement, since an answer may have changed it meanwhile.
-    pub async fn run(&self, calls: &[ToolCall], policy: &(dyn Fn() -> Policy + Sync)) -> Vec<ToolResult> {
+    /// `policy` is asked for at each judgement, since an answer may have changed it meanwhile. `warn`
+    /// tells what a call's result says to the model besides.
+    pub async fn run(
+        &self,
+        calls: &[ToolCall],
+        warn: &(dyn Fn(&ToolCall) -> &'static str + Sync),
+        policy: &(dyn Fn() -> Policy + Sync),
+    ) -> Vec<ToolResult> {
         let mut queues = Queues::default();
         let runs = calls.iter().map(|call| {
             let prepared = self.registry.prepare(call, self.mode, &self.workplace);
@@ -75,7 +81,7 @@ impl Dispatcher {
             let args = prepared.as_ref().map_or_else(|_| call.args.clone(), |prepared| prepared.args.clone());
             self.emitter().emit(Event::ToolCall { id: call.id.clone(), tool, args });
             let turn = queues.enter(prepared.as_ref().ok());
-            self.one(call, prepared, turn, policy)
+            self.one(call, prepared, turn, warn(call), policy)
         });
         // All calls are told and queued in the model's order before the first one runs.
         let runs: Vec<_> = runs.collect();
@@ -87,9 +93,10 @@ impl Dispatcher {
         call: &ToolCall,
         prepared: Result<Prepared, ToolResult>,
         turn: Turn,
+        warning: &'static str,
         policy: &(dyn Fn() -> Policy + Sync),
     ) -> ToolResult {
-        let result = match prepared {
+        let mut result = match prepared {
             Err(result) => result,
             Ok(prepared) => {
                 tokio::select! {
@@ -99,6 +106,7 @@ impl Dispatcher {
             }
         };
         drop(turn);
+        result.text.push_str(warning);
         self.emitter().emit(Event::ToolResult {
             id: result.id.clone(),
             tool: result.tool.clone(),

@@ -168,7 +168,7 @@ impl Engine {
         let cancel = self.parts.cancel.child_token();
         let dispatcher = Dispatcher::new(&session, mode, &cancel);
         self.parts.runtime.spawn(async move {
-            dispatcher.run(&[call], &|| session.policy(request.trust)).await;
+            dispatcher.run(&[call], &|_| "", &|| session.policy(request.trust)).await;
         });
         id
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use koda_protocol::port::{ModelErrorKind, ModelRequest};
-use koda_protocol::{Event, Message, Outcome, Part, ToolCall, ToolResult, UserError};
+use koda_protocol::{Event, Outcome, Part, ToolCall, ToolResult, UserError};
 use tokio_util::sync::CancellationToken;
 
 use crate::dispatch::Dispatcher;
@@ -11,7 +11,7 @@ use crate::repeats::{Repeat, Repeats};
 use crate::session::Session;
 use crate::step::{self, Step};
 
-/// Tokens of a warning to a model that repeats itself.
+/// What a model that repeats itself is told.
 const WARNING: &str = "\n[You have made this very call several times in a row. Its result will not change: step back and try something else.]";
 
 /// Runs turns until no message waits: each begins with a message that is in the history already.
@@ -109,7 +109,7 @@ impl Turn {
             // A message that was typed meanwhile begins the next step instead of the end.
             return (!session.take_queued(Vec::new())).then_some(Outcome::Done);
         }
-        self.calls(&message, &calls).await
+        self.calls(&calls).await
     }
 
     fn empty_reply(&mut self) -> Option<Outcome> {
@@ -123,17 +123,15 @@ impl Turn {
         Some(Outcome::Failed)
     }
 
-    async fn calls(&mut self, message: &Message, calls: &[ToolCall]) -> Option<Outcome> {
+    async fn calls(&mut self, calls: &[ToolCall]) -> Option<Outcome> {
         let session = self.session.clone();
         let repeats: Vec<Repeat> = calls.iter().map(|call| self.repeats.note(call)).collect();
         let dispatcher = Dispatcher::new(&session, session.current().mode, &self.cancel);
-        let mut results = dispatcher.run(calls, &|| session.policy(None)).await;
-        debug_assert_eq!(results.len(), message.calls().count());
-        for (result, repeat) in results.iter_mut().zip(&repeats) {
-            if *repeat != Repeat::Fine {
-                result.text.push_str(WARNING);
-            }
-        }
+        let warn = |call: &ToolCall| {
+            let at = calls.iter().position(|other| other.id == call.id).and_then(|at| repeats.get(at));
+            if at.is_none_or(|repeat| *repeat == Repeat::Fine) { "" } else { WARNING }
+        };
+        let results = dispatcher.run(calls, &warn, &|| session.policy(None)).await;
         let needs_user = results.iter().any(needs_user);
         session.take_queued(results.into_iter().map(Part::Result).collect());
         if self.cancel.is_cancelled() {

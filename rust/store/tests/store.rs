@@ -1,5 +1,7 @@
 //! The store through its port.
 
+#![allow(clippy::unwrap_used, clippy::string_slice, reason = "a test fails by panicking")]
+
 use koda_protocol::port::Store;
 use koda_protocol::{EVENT_VERSION, Envelope, Event, Message, Mode, Trust, UnixMillis};
 use koda_store::SqliteStore;
