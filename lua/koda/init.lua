@@ -34,7 +34,7 @@ function M.setup(opts)
   local ok, problem = require("koda.config").set(opts)
   if problem then
     require("koda.notify").error(problem)
-  elseif require("koda.native").is_started() then
+  elseif package.loaded["koda.native"] and require("koda.native").is_started() then
     require("koda.notify").warn("the new settings hold after a restart of Neovim")
   end
   return ok, problem

@@ -89,6 +89,7 @@ local function start(lib)
     return nil, problem
   end
   started = true
+  require("koda.current").watch()
   vim.api.nvim_create_autocmd("VimLeavePre", {
     group = vim.api.nvim_create_augroup("koda.native", { clear = true }),
     desc = "Koda: ends everything that it runs",

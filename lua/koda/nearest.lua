@@ -41,8 +41,10 @@ function M.find(word, candidates)
   local wanted, found, least = word:lower(), nil, math.huge
   for _, candidate in ipairs(candidates) do
     local edits = distance(wanted, candidate:lower())
-    if edits < least and edits <= tolerated(#candidate) then
-      found, least = candidate, edits
+    -- Of two that are equally near, the one as long as the word: letters are swapped more often than left out.
+    local rank = edits + math.abs(#candidate - #word) / 1000
+    if edits <= tolerated(#candidate) and rank < least then
+      found, least = candidate, rank
     end
   end
   return found

@@ -146,13 +146,14 @@ end
 --- Checks settings. Returns what is wrong first, by name.
 ---@param schema koda.config.Option[]
 ---@param opts any
+---@param where? string what the message begins with; `setup: ` without it
 ---@return koda.Error?
-function M.check(schema, opts)
+function M.check(schema, opts, where)
   if type(opts) ~= "table" then
     return { code = "config", message = ("setup takes a table, not %s"):format(shown(opts)), hint = "see :help koda-config" }
   end
   local fault = checks.section({ fields = schema }, opts, "")
-  return fault and { code = "config", message = "setup: " .. fault, hint = "see :help koda-config" } or nil
+  return fault and { code = "config", message = (where or "setup: ") .. fault, hint = "see :help koda-config" } or nil
 end
 
 return M

@@ -1,0 +1,96 @@
+---@meta
+--- Types of the public API.
+
+---@alias koda.Mode "agent"|"plan"|"ask"|"debug"|"educator"
+---@alias koda.Trust "plan"|"safe"|"auto"
+---@alias koda.CommandClass "safe"|"mutating"|"destructive"
+---@alias koda.Outcome "done"|"failed"|"cancelled"|"needs_approval"|"step_limit"
+
+---@class koda.OpenOptions
+---@field cwd? string the project; Neovim's working directory without it
+---@field model? string `provider::model`; the setting without it
+---@field mode? koda.Mode
+---@field trust? koda.Trust
+---@field resume? string the id of a stored session to go on with
+---@field unattended? boolean nobody is there to answer: what must be asked ends the turn
+---@field max_cost? number
+
+---@class koda.RunOptions: koda.OpenOptions
+---@field prompt string
+---@field context? string sent along with the prompt
+---@field session? string an open session to send it to; without it a new one is opened
+---@field on_event? fun(event: koda.Event) called for each event of the session until the turn is over
+
+---@class koda.ToolOptions
+---@field name string
+---@field args? table
+---@field trust? koda.Trust
+---@field mode? koda.Mode
+---@field cwd? string
+
+---@class koda.ToolResult
+---@field ok boolean whether the tool did what it was asked; a command that exits with 1 is still ok
+---@field text string what a model would read
+---@field data? table what happened, in fields
+
+---@class koda.JudgeOptions
+---@field tool string
+---@field args? table
+---@field trust? koda.Trust
+---@field mode? koda.Mode
+---@field cwd? string
+
+---@class koda.Verdict
+---@field verdict "allow"|"ask"|"deny"
+---@field class? koda.CommandClass of a command
+---@field reasons string[] most weighty first, never empty
+---@field parts { text: string, class: koda.CommandClass, reason: string }[] of a command, in the order of its text
+---@field rule? string the rule that decided, if one did
+
+---@class koda.ToolCall
+---@field id string
+---@field tool string
+---@field args any
+
+---@class koda.Ask
+---@field id string
+---@field session string
+---@field kind "approval"|"question"
+---@field call koda.ToolCall
+---@field verdict koda.Verdict
+
+---@class koda.Answer
+---@field decision "accept"|"reject"
+---@field scope? "once"|"session"|"project" how long an acceptance holds; `once` without it
+---@field text? string the answer to a question
+---@field reason? string why it is rejected, for the model
+
+---@class koda.SessionInfo
+---@field id string
+---@field cwd string
+---@field title string the first line of the first message; may be empty
+---@field created integer milliseconds since the epoch
+---@field updated integer milliseconds since the epoch
+
+---@class koda.Hunk
+---@field buf integer
+---@field first integer
+---@field last integer
+
+---@class koda.Way
+---@field provider string
+---@field key_env? string the environment variable that holds its key
+---@field has_key boolean
+---@field model? string a model to begin with
+
+---@class koda.Ways
+---@field ways koda.Way[] those with a key first
+---@field local_servers { provider: string, endpoint: string, models: string[] }[] those that answer
+---@field default_model? string the one that is asked if none is set
+
+---@class koda.Usage tokens as the provider counted them; an absent count is unknown
+---@field input? integer
+---@field output? integer
+---@field cached? integer
+---@field cache_write? integer
+---@field reasoning? integer

@@ -1,0 +1,91 @@
+---@meta
+--- Types of the settings. Generated from the schema in `koda.config` by `make doc`.
+
+---@class koda.config.Provider
+---@field endpoint? string The base address of its API, such as `http://127.0.0.1:8080/v1`.
+---@field adapter? string The provider whose protocol the endpoint speaks; `openai` for an unknown name.
+---@field key_env? string The environment variable that holds the key.
+---@field key_command? string|string[] The command that prints the key: a line for `sh`, or a list of words.
+---@field headers? table<string, string> Headers to send with each request.
+
+---@class koda.Settings.timeouts
+---@field connect_ms? integer For a connection.
+---@field first_byte_ms? integer From the request to the first bytes of the reply.
+---@field idle_ms? integer Between two pieces of the reply.
+---@field key_command_ms? integer For a `key_command`.
+
+---@class koda.Settings.edit
+---@field save? boolean Whether a buffer without changes of yours is saved after an edit.
+
+---@class koda.Settings.chat
+---@field layout? "float"|"right"|"left"|"tab" How it opens.
+---@field width? integer Columns of the float or the split, at most.
+---@field height? integer Lines of the float, at most.
+---@field border? string The border of the float, as in |nvim_open_win()|.
+
+---@class koda.Settings.terminal
+---@field layout? "bottom"|"right"|"float"|"tab"|"hidden" Where they show.
+---@field height? integer Lines of the split or float.
+---@field shell? string The shell's program; `$SHELL` without it.
+
+---@class koda.Settings.keys
+
+---@class koda.Settings.log
+---@field level? "error"|"warn"|"info"|"debug"|"trace" What is logged.
+
+---@class koda.Settings
+---@field model? string The model, `provider::model`; without it the first provider whose key is found.
+---@field providers? table<string, koda.config.Provider> How to reach providers, by the name before `::`.
+---@field mode? "agent"|"plan"|"ask"|"debug"|"educator" Which tools the model is offered.
+---@field trust? "plan"|"safe"|"auto" Who approves what Koda does.
+---@field tools? table<string, "auto"|"ask"|"off"> Single tools: as trust says, ask each time, or never offered.
+---@field max_steps? integer Requests to the model that one prompt may lead to.
+---@field max_output_tokens? integer Tokens that a reply may have; the provider's default without it.
+---@field timeouts? koda.Settings.timeouts How long to wait for a provider, in milliseconds.
+---@field edit? koda.Settings.edit Edits of files.
+---@field chat? koda.Settings.chat The chat.
+---@field terminal? koda.Settings.terminal Terminals that Koda's commands run in.
+---@field keys? koda.Settings.keys Keys in Koda's own windows; `false` for none.
+---@field log? koda.Settings.log The log (`:Koda log`).
+---@field data_dir? string The folder of the sessions; `koda` in Neovim's data folder without it.
+
+---@class koda.Config.timeouts
+---@field connect_ms integer For a connection.
+---@field first_byte_ms integer From the request to the first bytes of the reply.
+---@field idle_ms integer Between two pieces of the reply.
+---@field key_command_ms integer For a `key_command`.
+
+---@class koda.Config.edit
+---@field save boolean Whether a buffer without changes of yours is saved after an edit.
+
+---@class koda.Config.chat
+---@field layout "float"|"right"|"left"|"tab" How it opens.
+---@field width integer Columns of the float or the split, at most.
+---@field height integer Lines of the float, at most.
+---@field border string The border of the float, as in |nvim_open_win()|.
+
+---@class koda.Config.terminal
+---@field layout "bottom"|"right"|"float"|"tab"|"hidden" Where they show.
+---@field height integer Lines of the split or float.
+---@field shell? string The shell's program; `$SHELL` without it.
+
+---@class koda.Config.keys
+
+---@class koda.Config.log
+---@field level "error"|"warn"|"info"|"debug"|"trace" What is logged.
+
+---@class koda.Config
+---@field model? string The model, `provider::model`; without it the first provider whose key is found.
+---@field providers table<string, koda.config.Provider> How to reach providers, by the name before `::`.
+---@field mode "agent"|"plan"|"ask"|"debug"|"educator" Which tools the model is offered.
+---@field trust "plan"|"safe"|"auto" Who approves what Koda does.
+---@field tools table<string, "auto"|"ask"|"off"> Single tools: as trust says, ask each time, or never offered.
+---@field max_steps integer Requests to the model that one prompt may lead to.
+---@field max_output_tokens? integer Tokens that a reply may have; the provider's default without it.
+---@field timeouts koda.Config.timeouts How long to wait for a provider, in milliseconds.
+---@field edit koda.Config.edit Edits of files.
+---@field chat koda.Config.chat The chat.
+---@field terminal koda.Config.terminal Terminals that Koda's commands run in.
+---@field keys koda.Config.keys Keys in Koda's own windows; `false` for none.
+---@field log koda.Config.log The log (`:Koda log`).
+---@field data_dir? string The folder of the sessions; `koda` in Neovim's data folder without it.

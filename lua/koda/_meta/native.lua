@@ -1,0 +1,132 @@
+---@meta
+--- The border with the Rust library: the table that `luaopen_koda` returns. A test compares it with the library.
+---
+--- All functions return at once. Errors are `nil, { code, message, hint }`.
+
+---@class koda.Native
+local Native = {}
+
+--- Returns the version of this border; compared before any other call.
+---@return integer
+function Native.abi() end
+
+---@return string
+function Native.version() end
+
+---@return string # the commit that it was built from, or `unknown`
+function Native.commit() end
+
+--- Starts everything, once. Must come before all functions below.
+---@param settings table a `koda.Config` with `data_dir` and `state_dir`
+---@param deliver fun(events: koda.Event[]) called on the main thread, in order, at most once a frame for text
+---@return true?
+---@return koda.Error?
+function Native.setup(settings, deliver) end
+
+--- Opens a session. Its stream begins with `session_start`.
+---@param opts { cwd: string, model?: string, mode?: koda.Mode, trust?: koda.Trust, resume?: string, unattended?: boolean, max_cost?: number }
+---@return string? # the session's id
+---@return koda.Error?
+function Native.open(opts) end
+
+--- Sends a message; while a turn runs it is queued.
+---@param session string
+---@param text string
+---@param context? string
+---@return true?
+---@return koda.Error?
+function Native.prompt(session, text, context) end
+
+--- Cancels the running turn, if one runs.
+---@param session string
+---@return true?
+---@return koda.Error?
+function Native.stop(session) end
+
+--- Changes a session. A `settings` event follows.
+---@param session string
+---@param change koda.Change
+---@return true?
+---@return koda.Error?
+function Native.set(session, change) end
+
+--- Makes a call outside of a conversation. A `tool_result` event with the returned id follows.
+---@param call { name: string, args: table, trust?: koda.Trust, mode?: koda.Mode, cwd: string }
+---@return string? # the call's id
+---@return koda.Error?
+function Native.tool(call) end
+
+--- Judges a call without running it.
+---@param call { tool: string, args: table, trust?: koda.Trust, mode?: koda.Mode, cwd: string }
+---@return koda.Verdict?
+---@return koda.Error?
+function Native.judge(call) end
+
+--- Lists the tools that a model is offered in a mode.
+---@param mode koda.Mode
+---@return { name: string, description: string }[]?
+---@return koda.Error?
+function Native.tools(mode) end
+
+--- Lists what waits for the user, oldest first.
+---@return koda.Ask[]
+function Native.pending() end
+
+---@param id string
+---@param answer koda.Answer
+---@return true?
+---@return koda.Error?
+function Native.answer(id, answer) end
+
+--- Reads a session's stored events.
+---@param session string
+---@param callback fun(events?: koda.Event[], problem?: koda.Error)
+---@return true?
+---@return koda.Error?
+function Native.events(session, callback) end
+
+--- Lists the stored sessions, newest first.
+---@param cwd? string only those of this project
+---@param callback fun(sessions?: koda.SessionInfo[], problem?: koda.Error)
+---@return true?
+---@return koda.Error?
+function Native.sessions(cwd, callback) end
+
+--- Looks for keys, and for servers on this machine.
+---@param callback fun(ways?: koda.Ways, problem?: koda.Error)
+---@return true?
+---@return koda.Error?
+function Native.ways(callback) end
+
+--- Lists the terminals.
+---@return { terminal: integer, session: string, title: string, task_id: string, status: table }[]
+function Native.terminals() end
+
+--- Sends what was typed into a terminal.
+---@param terminal integer from 1
+---@param bytes string
+---@return true?
+---@return koda.Error?
+function Native.terminal_input(terminal, bytes) end
+
+---@param terminal integer from 1
+---@param columns integer
+---@param rows integer
+---@return true?
+---@return koda.Error?
+function Native.terminal_resize(terminal, columns, rows) end
+
+--- Ends what runs in a terminal and forgets it.
+---@param terminal integer from 1
+---@return true?
+---@return koda.Error?
+function Native.terminal_close(terminal) end
+
+--- Returns counters of the bridge, for tests and benches.
+---@return table<string, number>
+function Native.stats() end
+
+--- Ends everything within its deadline. No call may follow.
+function Native.shutdown() end
+
+return Native

@@ -1,0 +1,5 @@
+--- `:Koda health`.
+
+return function()
+  vim.cmd("checkhealth koda")
+end

@@ -1,0 +1,6 @@
+--- `:Koda mode`.
+
+---@param call koda.Call
+return function(call)
+  require("koda.command.choice").of("mode", call.args)
+end

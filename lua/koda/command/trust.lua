@@ -1,0 +1,6 @@
+--- `:Koda trust`.
+
+---@param call koda.Call
+return function(call)
+  require("koda.command.choice").of("trust", call.args)
+end

@@ -1,0 +1,153 @@
+--- Finding a model: before there is one, which ways there are; a server that runs here is offered.
+
+local M = {}
+
+--- Whether a model is known to be found.
+local found = false
+
+---@type string[] models of which the last look knew that they can be used
+local usable = {}
+
+--- Returns the models that the last look found, for completion.
+---@return string[]
+function M.models()
+  return usable
+end
+
+---@param ways koda.Ways
+---@return string[]
+local function usable_models(ways)
+  local models = {}
+  for _, way in ipairs(ways.ways) do
+    if way.has_key and way.model then
+      models[#models + 1] = way.model
+    end
+  end
+  for _, server in ipairs(ways.local_servers) do
+    vim.list_extend(models, server.models)
+  end
+  return models
+end
+
+--- Looks for keys and for servers on this machine.
+---@param callback fun(ways: koda.Ways)
+function M.look(callback)
+  local notify = require("koda.notify")
+  local native, problem = require("koda.native").get()
+  if not native then
+    return notify.error(problem --[[@as koda.Error]])
+  end
+  native.ways(function(ways, failure)
+    if not ways then
+      return notify.error(failure --[[@as koda.Error]])
+    end
+    usable = usable_models(ways)
+    callback(ways)
+  end)
+end
+
+---@param ways koda.Ways
+---@return string[]
+local function key_lines(ways)
+  local lines = {}
+  for _, way in ipairs(ways.ways) do
+    if way.model and way.key_env then
+      lines[#lines + 1] = ("     %-22s %s%s"):format(way.key_env, way.model, way.has_key and "  (the key is there)" or "")
+    end
+  end
+  return lines
+end
+
+---@param ways koda.Ways
+---@return string[]
+local function server_lines(ways)
+  local lines = {}
+  for _, server in ipairs(ways.local_servers) do
+    for _, model in ipairs(server.models) do
+      lines[#lines + 1] = ("     %s  (answers at %s)"):format(model, server.endpoint)
+    end
+  end
+  if #lines == 0 then
+    lines[1] = "     None answers. Start Ollama (port 11434) or llama.cpp's server (port 8080), then :Koda model."
+  end
+  return lines
+end
+
+--- Says which ways there are to a model.
+---@param ways koda.Ways
+---@return string[]
+function M.explain(ways)
+  local lines = { "Koda asks a model of your choice. The ways to one:", "" }
+  lines[#lines + 1] = "  1. A key in the environment that Neovim is started from:"
+  vim.list_extend(lines, key_lines(ways))
+  vim.list_extend(lines, { "", "  2. A server on this machine:" })
+  vim.list_extend(lines, server_lines(ways))
+  return vim.list_extend(lines, {
+    "",
+    "  3. Any other server, by the option `providers`: see :help koda-models",
+    "",
+    ":Koda model NAME takes a model for now, require(\"koda\").setup({ model = \"NAME\" }) for good.",
+  })
+end
+
+---@param ways koda.Ways
+local function show(ways)
+  require("koda.view").open("Koda: models", M.explain(ways))
+end
+
+--- Offers the models of local servers; without any says which ways there are.
+---@param ways koda.Ways
+---@param chosen fun()
+local function offer(ways, chosen)
+  if #usable == 0 then
+    return show(ways)
+  end
+  local none = "none of these: show the other ways"
+  local choices = vim.list_extend(vim.deepcopy(usable), { none })
+  vim.ui.select(choices, { prompt = "Koda: no model is set, but a server runs here. Ask" }, function(choice)
+    if choice == none then
+      show(ways)
+    elseif choice then
+      M.choose(choice, chosen)
+    end
+  end)
+end
+
+--- Takes a model for the chat and for the sessions to come.
+---@param model string
+---@param taken? fun()
+function M.choose(model, taken)
+  local notify = require("koda.notify")
+  local ok, problem = require("koda.current").set({ model = model })
+  if not ok then
+    return notify.error(problem --[[@as koda.Error]])
+  end
+  found = true
+  notify.info(("model %s"):format(model))
+  if taken then
+    taken()
+  end
+end
+
+--- Calls a function once there is a model; without one asks the user for it.
+---@param fn fun()
+---@param named? string a model that is named anyway
+function M.with_model(fn, named)
+  if found or named or require("koda.config").get().model then
+    return fn()
+  end
+  M.look(function(ways)
+    if ways.default_model then
+      found = true
+      return fn()
+    end
+    offer(ways, fn)
+  end)
+end
+
+--- Says which ways there are if there is no model yet.
+function M.guide()
+  M.with_model(function() end)
+end
+
+return M
