@@ -3,6 +3,7 @@
 //! Sessions are rows of one SQLite database in WAL mode, so that several Neovims may write at once and
 //! nothing that was acknowledged is lost when one is killed. This crate knows no model and no tool.
 
+mod database;
 mod sessions;
 mod spill;
 
@@ -23,21 +24,26 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Opens the store in `dir`, creating both where they are missing.
     ///
-    /// A database that is damaged or of a newer version is kept aside under another name, and a new one
-    /// begun; [`SqliteStore::kept_aside`] tells where it is.
+    /// A database that is damaged is kept aside under another name; one of a newer version stays as it is.
+    /// In both cases a new one is begun, and [`SqliteStore::notice`] says so.
     ///
     /// # Errors
     ///
     /// If the directory or the database can't be made.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         let spill = dir.join("spill");
-        std::fs::create_dir_all(&spill).map_err(|error| failed(&spill, &error))?;
-        Ok(Self { sessions: Sessions::open(&dir.join("koda.db"))?, spill })
+        private_dir(&spill).map_err(|error| failed(&spill, &error))?;
+        Ok(Self { sessions: Sessions::open(dir)?, spill })
     }
 
-    /// Returns where a database that could not be read was put, if one was.
+    /// Returns where the database is that was there and could not be used, if there was one.
     pub fn kept_aside(&self) -> Option<&Path> {
-        self.sessions.kept_aside.as_deref()
+        self.sessions.aside.as_ref().map(|aside| aside.path.as_path())
+    }
+
+    /// Returns what the user should know: why a database could not be used, and where it is.
+    pub fn notice(&self) -> Option<&str> {
+        self.sessions.aside.as_ref().map(|aside| aside.notice.as_str())
     }
 }
 
@@ -50,6 +56,10 @@ impl Store for SqliteStore {
         self.sessions.events(session)
     }
 
+    fn has(&self, session: &SessionId) -> Result<bool, StoreError> {
+        self.sessions.has(session)
+    }
+
     fn sessions(&self, cwd: Option<&str>) -> Result<Vec<SessionInfo>, StoreError> {
         self.sessions.list(cwd)
     }
@@ -57,6 +67,15 @@ impl Store for SqliteStore {
     fn spill(&self, name: &str, text: &str) -> Result<SpillRef, StoreError> {
         spill::write(&self.spill, name, text)
     }
+}
+
+/// Makes a directory and its parents, for the user's eyes only where they are new.
+fn private_dir(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
 }
 
 fn failed(path: &Path, error: &impl std::fmt::Display) -> StoreError {

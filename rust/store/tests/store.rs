@@ -1,9 +1,10 @@
-//! The store through its port.
+//! The store through its port: sessions and their events.
 
-#![allow(clippy::unwrap_used, clippy::string_slice, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use koda_protocol::event::Answer;
 use koda_protocol::port::Store;
-use koda_protocol::{EVENT_VERSION, Envelope, Event, Message, Mode, Trust, UnixMillis};
+use koda_protocol::{EVENT_VERSION, Envelope, Event, Message, Mode, Outcome, Trust, UnixMillis, Usage};
 use koda_store::SqliteStore;
 
 fn envelope(session: &str, time: u64, event: Event) -> Envelope {
@@ -20,63 +21,86 @@ fn said(text: &str) -> Event {
 }
 
 #[test]
-fn events_come_back_in_order_and_glimpses_are_not_kept() {
+fn events_come_back_in_order_and_as_they_were() {
     let dir = tempfile::tempdir().unwrap();
+    let usage = Usage { input: Some(7), ..Usage::default() };
     let events = [
-        envelope("s", 1, start("/p")),
-        envelope("s", 2, said("\n  fix it\nplease")),
-        envelope("s", 3, Event::Message { message: Message::user("done"), cut: false }),
+        start("/p"),
+        said("\n  fix it\nplease"),
+        Event::StepStart { step: 1 },
+        Event::Message { message: Message::user("naïve \u{1f980} \0"), cut: true },
+        Event::Answer { id: "ask-1".into(), answer: Answer::Reject { reason: Some("no".to_owned()) } },
+        Event::Usage { usage, total: usage },
+        Event::TurnEnd { outcome: Outcome::Done, steps: 1, duration_ms: 12 },
     ];
+    // Times are no order: a clock may be set back.
+    let events: Vec<Envelope> = (events.into_iter().zip([5, 5, 4, 9, 1, 2, 3]))
+        .map(|(event, time)| envelope("s", time, event))
+        .collect();
     {
         let store = SqliteStore::open(dir.path()).unwrap();
         events.iter().for_each(|event| store.append(event).unwrap());
-        store.append(&envelope("s", 4, Event::TextDelta { text: "do".to_owned() })).unwrap();
         store.append(&envelope("other", 5, start("/q"))).unwrap();
     }
     let store = SqliteStore::open(dir.path()).unwrap();
     assert_eq!(store.events(&"s".into()).unwrap(), events);
-    let sessions = store.sessions(Some("/p")).unwrap();
-    assert_eq!((sessions.len(), sessions[0].title.as_str()), (1, "fix it"));
-    assert_eq!(store.sessions(None).unwrap()[0].id, "other".into());
+    assert!(store.events(&"nosuch".into()).unwrap().is_empty());
+    assert!(store.has(&"s".into()).unwrap() && !store.has(&"nosuch".into()).unwrap());
+    assert!(store.kept_aside().is_none() && store.notice().is_none());
 }
 
 #[test]
-fn two_stores_write_to_one_folder_at_once() {
+fn glimpses_are_not_kept() {
     let dir = tempfile::tempdir().unwrap();
-    std::thread::scope(|scope| {
-        for name in ["a", "b"] {
-            let dir = dir.path();
-            scope.spawn(move || {
-                let store = SqliteStore::open(dir).unwrap();
-                store.append(&envelope(name, 1, start("/p"))).unwrap();
-                for n in 0..100 {
-                    store.append(&envelope(name, n, said("x"))).unwrap();
-                }
-            });
-        }
-    });
     let store = SqliteStore::open(dir.path()).unwrap();
-    assert_eq!(store.events(&"a".into()).unwrap().len(), 101);
-    assert_eq!(store.events(&"b".into()).unwrap().len(), 101);
-}
-
-#[test]
-fn what_can_not_be_read_is_kept_aside() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("koda.db"), "this is no database, but somebody's bytes").unwrap();
-    let store = SqliteStore::open(dir.path()).unwrap();
-    let aside = store.kept_aside().unwrap();
-    assert!(std::fs::read_to_string(aside).unwrap().contains("somebody's bytes"));
+    let text = "x".to_owned();
+    let glimpses = [
+        Event::TextDelta { text: text.clone() },
+        Event::ReasoningDelta { text: text.clone() },
+        Event::CallForming { id: "c".into(), tool: "Read".to_owned(), bytes: 1 },
+        Event::ToolOutput { id: "c".into(), text },
+    ];
     store.append(&envelope("s", 1, start("/p"))).unwrap();
-    assert_eq!(store.sessions(None).unwrap().len(), 1);
+    glimpses.into_iter().for_each(|event| store.append(&envelope("s", 2, event)).unwrap());
+    assert_eq!(store.events(&"s".into()).unwrap(), [envelope("s", 1, start("/p"))]);
+    assert_eq!(store.sessions(None).unwrap()[0].updated, UnixMillis(1));
 }
 
 #[test]
-fn spilled_texts_are_files() {
+fn a_list_has_titles_and_the_newest_first() {
     let dir = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(dir.path()).unwrap();
-    let spill = store.spill("Bash-../../x", "a\nb").unwrap();
-    assert!(spill.path.starts_with(dir.path().join("spill")));
-    assert_eq!(std::fs::read_to_string(&spill.path).unwrap(), "a\nb");
-    assert_eq!((spill.lines, spill.bytes), (2, 3));
+    let long = "é".repeat(200);
+    for (session, time, event) in [
+        ("a", 1, start("/p")),
+        ("b", 2, start("/q")),
+        ("c", 3, start("/p")),
+        ("a", 4, said("\n\n  first line \nsecond")),
+        ("b", 5, said(&long)),
+        ("a", 6, said("later words")),
+        ("a", 7, start("/elsewhere")),
+    ] {
+        store.append(&envelope(session, time, event)).unwrap();
+    }
+    let listed = store.sessions(None).unwrap();
+    let titles: Vec<_> = listed.iter().map(|info| (info.id.as_str(), info.title.as_str())).collect();
+    assert_eq!(titles, [("a", "first line"), ("b", "é".repeat(80).as_str()), ("c", "")]);
+    assert_eq!((listed[0].created, listed[0].updated), (UnixMillis(1), UnixMillis(7)));
+    let of_project: Vec<_> = store.sessions(Some("/p")).unwrap().into_iter().map(|info| info.id.0).collect();
+    assert_eq!(of_project, ["a", "c"]);
+}
+
+#[test]
+fn an_event_of_a_later_koda_hides_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(dir.path()).unwrap();
+    store.append(&envelope("s", 1, start("/p"))).unwrap();
+    let db = rusqlite::Connection::open(dir.path().join("koda.db")).unwrap();
+    let row = r#"{"type":"telepathy","time":2,"session":"s"}"#;
+    db.execute("INSERT INTO events (session, time, json) VALUES ('s', 2, ?1)", [row]).unwrap();
+    store.append(&envelope("s", 3, said("x"))).unwrap();
+    assert_eq!(store.events(&"s".into()).unwrap().len(), 2);
+    let types = "SELECT group_concat(type, ' ') FROM (SELECT type FROM events ORDER BY seq)";
+    let types: String = db.query_row(types, [], |row| row.get(0)).unwrap();
+    assert_eq!(types, "session_start telepathy user_message");
 }

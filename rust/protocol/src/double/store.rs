@@ -33,6 +33,10 @@ impl Store for MemoryStore {
         Ok(lock(&self.events).iter().filter(|envelope| envelope.session == *session).cloned().collect())
     }
 
+    fn has(&self, session: &SessionId) -> Result<bool, StoreError> {
+        Ok(lock(&self.events).iter().any(|envelope| envelope.session == *session))
+    }
+
     fn sessions(&self, cwd: Option<&str>) -> Result<Vec<SessionInfo>, StoreError> {
         let events = lock(&self.events);
         let mut found: Vec<SessionInfo> = Vec::new();

@@ -50,6 +50,8 @@ pub trait Store: Send + Sync {
     fn append(&self, envelope: &Envelope) -> Result<(), StoreError>;
     /// Returns a session's events in order; empty if there is none.
     fn events(&self, session: &SessionId) -> Result<Vec<Envelope>, StoreError>;
+    /// Tells whether anything is stored of a session. Quick, whatever the session's length.
+    fn has(&self, session: &SessionId) -> Result<bool, StoreError>;
     /// Returns the sessions of a project (or all), newest first.
     fn sessions(&self, cwd: Option<&str>) -> Result<Vec<SessionInfo>, StoreError>;
     /// Keeps a text that was cut for the model, for 48 hours and within 100 MiB.
