@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use koda_agent::ToolRequest;
 use koda_protocol::event::Answer;
 use koda_protocol::{AskId, CallId, Mode, Trust, UserError, Verdict};
+use koda_tools::Registry;
 use mlua::prelude::{Lua, LuaResult, LuaTable, LuaValue};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{convert, function};
 use crate::engine::Koda;
@@ -32,6 +33,7 @@ impl From<Call> for ToolRequest {
 pub fn register(lua: &Lua, table: &LuaTable) -> LuaResult<()> {
     table.set("tool", function(lua, tool)?)?;
     table.set("judge", function(lua, judge)?)?;
+    table.set("tools", function(lua, tools)?)?;
     table.set("pending", function(lua, |_, koda, ()| Ok(koda.desk.pending()))?)?;
     table.set("answer", function(lua, answer)?)
 }
@@ -44,6 +46,19 @@ fn tool(lua: &Lua, koda: &Koda, call: LuaValue) -> Result<CallId, UserError> {
 fn judge(lua: &Lua, koda: &Koda, call: LuaValue) -> Result<Verdict, UserError> {
     let call: Call = convert::read(lua, "judge", call)?;
     Ok(koda.engine.judge(&call.into()))
+}
+
+#[derive(Serialize)]
+struct ToolInfo {
+    name: String,
+    description: String,
+}
+
+/// Lists the tools that a model is offered in a mode, by name.
+fn tools(lua: &Lua, _: &Koda, mode: LuaValue) -> Result<Vec<ToolInfo>, UserError> {
+    let mode: Mode = convert::read(lua, "tools", mode)?;
+    let specs = Registry::standard().specs(mode).into_iter();
+    Ok(specs.map(|spec| ToolInfo { name: spec.name, description: spec.description }).collect())
 }
 
 fn answer(lua: &Lua, koda: &Koda, (id, answer): (String, LuaValue)) -> Result<bool, UserError> {
