@@ -1,0 +1,126 @@
+--- The card of an approval or a question: everything that will run, visible to the last character.
+
+local M = {}
+
+--- Lines of a text that a card shows; the rest is counted.
+local MAX_LINES = 30
+
+--- Characters that would hide or turn around what stands there: shown by their number.
+local HIDDEN = {
+  { 0x200B, 0x200F }, { 0x202A, 0x202E }, { 0x2060, 0x2064 }, { 0x2066, 0x206F }, { 0xFEFF, 0xFEFF },
+  { 0x00AD, 0x00AD }, { 0x061C, 0x061C }, { 0x180E, 0x180E }, { 0xFE00, 0xFE0F }, { 0xE0000, 0xE0FFF },
+}
+
+---@param code integer
+---@return boolean
+local function is_hidden(code)
+  if code < 32 or code == 127 or (code >= 0x80 and code < 0xA0) then
+    return true
+  end
+  for _, range in ipairs(HIDDEN) do
+    if code >= range[1] and code <= range[2] then
+      return true
+    end
+  end
+  return false
+end
+
+--- Makes every character of a line visible.
+---@param line string
+---@return string
+function M.visible(line)
+  if not line:find("[%c\128-\255]") then
+    return line
+  end
+  local out = {}
+  for _, char in ipairs(vim.fn.split(line, "\\zs")) do
+    local code = vim.fn.char2nr(char)
+    if char == "\t" then
+      out[#out + 1] = "→\t"
+    elseif is_hidden(code) then
+      out[#out + 1] = ("<U+%04X>"):format(code)
+    else
+      out[#out + 1] = char
+    end
+  end
+  return table.concat(out)
+end
+
+---@param lines string[]
+---@param text string
+local function add(lines, text)
+  local all = vim.split(text, "\n", { plain = true })
+  for index, line in ipairs(all) do
+    if index > MAX_LINES then
+      lines[#lines + 1] = ("    … %d more lines"):format(#all - MAX_LINES)
+      return
+    end
+    lines[#lines + 1] = "    " .. M.visible(line)
+  end
+end
+
+---@param lines string[]
+---@param args table
+local function add_call(lines, args)
+  if args.command then
+    return add(lines, args.command)
+  end
+  if args.path then
+    add(lines, args.path)
+  end
+  for _, edit in ipairs(args.edits or {}) do
+    add(lines, "- " .. (edit.old or edit.old_string or ""):gsub("\n", "\n- "))
+    add(lines, "+ " .. (edit.new or edit.new_string or ""):gsub("\n", "\n+ "))
+  end
+  if args.content then
+    add(lines, "+ " .. args.content:gsub("\n", "\n+ "))
+  end
+end
+
+---@param lines string[]
+---@param spans table[]
+---@param verdict koda.Verdict
+local function add_reasons(lines, spans, verdict)
+  for _, reason in ipairs(verdict.reasons or {}) do
+    lines[#lines + 1] = "  · " .. M.visible(reason)
+    spans[#spans + 1] = { #lines - 1, 0, #lines[#lines], "KodaHint" }
+  end
+  for _, part in ipairs(#(verdict.parts or {}) > 1 and verdict.parts or {}) do
+    local class = part.class
+    lines[#lines + 1] = ("  %s: %s (%s)"):format(class, M.visible((part.text:gsub("\n", " "))), part.reason)
+    local group = "KodaClass" .. class:sub(1, 1):upper() .. class:sub(2)
+    spans[#spans + 1] = { #lines - 1, 2, 2 + #class, group }
+  end
+end
+
+local KEYS = {
+  approval = "  [r] reject  [R] reject with a reason  [a] accept once  [A] accept for this session",
+  question = "  [a] answer  [r] don't answer",
+}
+
+--- Draws the card of what waits.
+---@param ask koda.Ask
+---@param index integer
+---@param count integer
+---@return string[] lines
+---@return table[] spans row, first byte, byte after the last, group
+function M.card(ask, index, count)
+  local lines, spans = { "" }, {}
+  local of = count > 1 and (" (%d of %d, <M-]> next)"):format(index, count) or ""
+  if ask.kind == "question" then
+    lines[#lines + 1] = "  ? " .. M.visible((tostring(ask.call.args.question):gsub("\n", " "))) .. of
+    for number, option in ipairs(ask.call.args.options or {}) do
+      lines[#lines + 1] = ("    %d. %s"):format(number, M.visible((tostring(option):gsub("\n", " "))))
+    end
+  else
+    lines[#lines + 1] = ("  ? %s wants to run%s"):format(ask.call.tool, of)
+    spans[#spans + 1] = { 1, 2, #lines[2], "KodaWaiting" }
+    add_call(lines, type(ask.call.args) == "table" and ask.call.args or {})
+    add_reasons(lines, spans, ask.verdict)
+  end
+  lines[#lines + 1] = KEYS[ask.kind] .. "  (in the prompt: with Alt)"
+  spans[#spans + 1] = { #lines - 1, 0, #lines[#lines], "KodaAskKey" }
+  return lines, spans
+end
+
+return M

@@ -1,0 +1,259 @@
+--- The chat: the conversation of one session, in its windows.
+---
+--- Events come in batches from `koda.events`; `view` draws them into the transcript whether a window shows
+--- it or not, so that hiding and showing lose nothing.
+
+local bar = require("koda.chat.bar")
+local calls = require("koda.chat.calls")
+local events = require("koda.events")
+local prompt = require("koda.chat.prompt")
+local transcript = require("koda.chat.transcript")
+local view = require("koda.chat.view")
+local window = require("koda.chat.window")
+
+local M = {}
+
+---@type string? the session that is shown
+local session
+
+---@type koda.chat.View
+local shown
+
+---@type boolean whether text came while the reader was further up
+local is_behind = false
+
+---@return string? error shown already
+local function native()
+  local lib, problem = require("koda.native").get()
+  if not lib then
+    require("koda.notify").error(problem)
+  end
+  return lib
+end
+
+local function draw_bar()
+  local wins = window.get()
+  if wins then
+    local text = bar.winbar(shown.info, is_behind)
+    if vim.wo[wins.transcript].winbar ~= text then
+      vim.wo[wins.transcript].winbar = text
+    end
+  end
+end
+
+---@param following integer[]
+local function changed(following)
+  local wins = window.get()
+  is_behind = wins ~= nil and not vim.tbl_contains(following, wins.transcript)
+end
+
+--- Sets the keys that transcript and prompt share.
+---@param buf integer
+local function map(buf)
+  local function key(modes, lhs, plug, fn, desc)
+    vim.keymap.set(modes, "<Plug>(koda-" .. plug .. ")", fn, { buffer = buf, desc = "Koda: " .. desc })
+    vim.keymap.set(modes, lhs, "<Plug>(koda-" .. plug .. ")", { buffer = buf, nowait = true, desc = "Koda: " .. desc })
+  end
+  key("n", "q", "hide", M.hide, "hides the chat")
+  key({ "n", "i" }, "<C-c>", "stop-turn", M.stop, "stops what runs")
+  require("koda.approve").map(buf, key)
+end
+
+---@return koda.chat.View
+local function fresh()
+  local made = view.new(transcript.new())
+  made.transcript.on_change = changed
+  local buf = made.transcript.buf
+  map(buf)
+  local function unfold()
+    local call = calls.at(made.transcript, made.calls, vim.api.nvim_win_get_cursor(0)[1] - 1)
+    if call then
+      calls.toggle(made.transcript, call)
+    end
+  end
+  vim.keymap.set("n", "<Plug>(koda-unfold)", unfold, { buffer = buf, desc = "Koda: unfolds the call" })
+  for _, lhs in ipairs({ "<Tab>", "za" }) do
+    vim.keymap.set("n", lhs, "<Plug>(koda-unfold)", { buffer = buf, nowait = true, desc = "Koda: unfolds the call" })
+  end
+  vim.keymap.set("n", "i", function()
+    local wins = window.get()
+    if wins then
+      vim.api.nvim_set_current_win(wins.prompt)
+      vim.cmd.startinsert()
+    end
+  end, { buffer = buf, desc = "Koda: goes to the prompt" })
+  return made
+end
+
+--- Opens the chat's windows and enters the prompt.
+function M.open()
+  require("koda.highlight").setup()
+  if window.is_open() then
+    return window.open(shown.transcript.buf, 0)
+  end
+  local config = require("koda.current").get()
+  if not session then
+    shown.info.model, shown.info.mode, shown.info.trust = config.model or "no model", config.mode, config.trust
+  end
+  local buf = prompt.buffer(function(text)
+    M.send(text)
+  end, map)
+  window.open(shown.transcript.buf, buf)
+  draw_bar()
+  if shown.scroll then
+    vim.api.nvim_win_call(window.get().transcript, function()
+      vim.fn.winrestview(shown.scroll)
+    end)
+  end
+end
+
+--- Hides the windows; everything stays.
+function M.hide()
+  local wins = window.get()
+  if wins then
+    local at_end = vim.api.nvim_win_get_cursor(wins.transcript)[1] == vim.api.nvim_buf_line_count(shown.transcript.buf)
+    shown.scroll = not at_end and vim.api.nvim_win_call(wins.transcript, vim.fn.winsaveview) or nil
+    if vim.api.nvim_get_mode().mode:find("^i") and window.has(vim.api.nvim_get_current_win()) then
+      vim.cmd.stopinsert()
+    end
+  end
+  window.close()
+end
+
+--- Opens the chat, or hides it where it is open.
+function M.toggle()
+  if window.is_open() then
+    M.hide()
+  else
+    M.open()
+  end
+end
+
+--- Sends a prompt; in the chat's session, which is opened if there is none.
+---@param text string
+---@param context? string
+function M.send(text, context)
+  local lib = native()
+  if not lib then
+    return
+  end
+  M.open()
+  local problem
+  if not session then
+    session, problem = require("koda").open({})
+    if not session then
+      return require("koda.notify").error(problem --[[@as koda.Error]])
+    end
+  end
+  local ok
+  ok, problem = lib.prompt(session, text, context)
+  if not ok then
+    require("koda.notify").error(problem)
+  end
+end
+
+--- Stops the chat's turn.
+function M.stop()
+  local lib = session and native()
+  if lib then
+    lib.stop(session)
+  end
+end
+
+--- Returns the session that the chat shows.
+---@return string?
+function M.session()
+  return session
+end
+
+--- Shows another session from now on.
+---@param id string
+function M.attach(id)
+  if session == id then
+    return
+  end
+  session = id
+  local was_open = window.is_open()
+  M.hide()
+  shown = fresh()
+  if was_open then
+    M.open()
+  end
+end
+
+--- Goes on with a stored session: its events are drawn as they were live.
+---@param id string
+---@return string?
+---@return koda.Error?
+function M.resume(id)
+  local lib, problem = require("koda.native").get()
+  if not lib then
+    return nil, problem
+  end
+  M.attach(id)
+  local ok
+  ok, problem = lib.events(id, function(stored, failed)
+    if failed then
+      return require("koda.notify").error(failed)
+    end
+    for _, event in ipairs(stored) do
+      view.draw(shown, event)
+    end
+    local opened, refused = require("koda").open({ resume = id })
+    if not opened then
+      return require("koda.notify").error(refused --[[@as koda.Error]])
+    end
+    M.open()
+  end)
+  return ok and id or nil, problem
+end
+
+--- The state in a few characters, for a statusline.
+---@return string
+function M.statusline()
+  return session and bar.short(shown.info) or ""
+end
+
+---@param batch table[]
+local function on_batch(batch)
+  for _, event in ipairs(batch) do
+    if event.session == session then
+      view.draw(shown, event)
+    elseif event.type == "approval" then
+      require("koda.approve").elsewhere(event)
+    end
+  end
+  if not window.is_open() and shown.info.state == "waiting" and not shown.told then
+    require("koda.notify").warn("something waits for your answer: :Koda chat shows it")
+  end
+  shown.told = shown.info.state == "waiting"
+  draw_bar()
+end
+
+shown = fresh()
+events.on_batch(on_batch)
+
+local group = vim.api.nvim_create_augroup("koda.chat", { clear = true })
+vim.api.nvim_create_autocmd("VimResized", { group = group, desc = "Koda: fits the chat", callback = window.fit })
+vim.api.nvim_create_autocmd("WinClosed", {
+  group = group,
+  desc = "Koda: closes the chat's other window",
+  callback = function(args)
+    if window.has(tonumber(args.match) --[[@as integer]]) then
+      vim.schedule(window.close)
+    end
+  end,
+})
+vim.api.nvim_create_autocmd({ "WinScrolled", "CursorMoved" }, {
+  group = group,
+  desc = "Koda: notes that the reader is at the end again",
+  callback = function()
+    local wins = is_behind and window.get()
+    if wins and vim.api.nvim_win_get_cursor(wins.transcript)[1] == vim.api.nvim_buf_line_count(shown.transcript.buf) then
+      is_behind = false
+      draw_bar()
+    end
+  end,
+})
+
+return M

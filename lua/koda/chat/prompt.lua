@@ -1,0 +1,43 @@
+--- The prompt: a buffer to write in, sent as a whole.
+
+local M = {}
+
+---@type integer?
+local buf
+
+--- Takes what is written and empties the prompt.
+---@return string? # nil if it is blank
+local function take()
+  local text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\n")
+  if not text:find("%S") then
+    return nil
+  end
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, {})
+  return text
+end
+
+--- Returns the prompt's buffer, making it if there is none; its draft outlives the window.
+---@param send fun(text: string)
+---@param map fun(buf: integer) sets the keys that both buffers share
+---@return integer
+function M.buffer(send, map)
+  if buf and vim.api.nvim_buf_is_valid(buf) then
+    return buf
+  end
+  buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = "hide"
+  vim.bo[buf].filetype = "koda-prompt"
+  local function submit()
+    local text = take()
+    if text then
+      send(text)
+    end
+  end
+  vim.keymap.set({ "n", "i" }, "<Plug>(koda-send)", submit, { buffer = buf, desc = "Koda: sends the prompt" })
+  vim.keymap.set("n", "<CR>", "<Plug>(koda-send)", { buffer = buf, desc = "Koda: sends the prompt" })
+  vim.keymap.set({ "n", "i" }, "<C-s>", "<Plug>(koda-send)", { buffer = buf, desc = "Koda: sends the prompt" })
+  map(buf)
+  return buf
+end
+
+return M

@@ -1,0 +1,139 @@
+--- The chat's windows: the transcript above, the prompt below, as floats or a split.
+
+local M = {}
+
+--- Lines of the prompt's window.
+local PROMPT_LINES = 4
+
+---@class koda.chat.Windows
+---@field transcript integer
+---@field prompt integer
+
+---@type koda.chat.Windows?
+local windows
+
+---@param win? integer
+---@return boolean
+local function is_valid(win)
+  return win ~= nil and vim.api.nvim_win_is_valid(win)
+end
+
+--- Whether both windows are there.
+---@return boolean
+function M.is_open()
+  return windows ~= nil and is_valid(windows.transcript) and is_valid(windows.prompt)
+end
+
+--- Returns the windows while they are open.
+---@return koda.chat.Windows?
+function M.get()
+  return M.is_open() and windows or nil
+end
+
+---@return table transcript
+---@return table prompt
+local function float_configs()
+  local chat = require("koda.config").get().chat
+  local columns, lines = vim.o.columns, vim.o.lines - vim.o.cmdheight - 1
+  local width = math.max(math.min(chat.width, columns - 4), 10)
+  local height = math.max(math.min(chat.height, lines - 2), PROMPT_LINES + 6)
+  local top = math.max(math.floor((lines - height) / 2), 0)
+  local left = math.max(math.floor((columns - width) / 2) - 1, 0)
+  local shared = { relative = "editor", width = width, col = left, border = chat.border, style = "minimal", zindex = 40 }
+  local above = vim.tbl_extend("error", shared, {
+    row = top,
+    height = math.max(height - PROMPT_LINES - 4, 2),
+    title = " Koda ",
+    title_pos = "center",
+  })
+  local below = vim.tbl_extend("error", shared, {
+    row = top + above.height + 2,
+    height = PROMPT_LINES,
+    footer = " <CR> send · <Tab> unfold · q hide · <C-c> stop ",
+    footer_pos = "center",
+  })
+  return above, below
+end
+
+---@param win integer
+---@param is_prompt boolean
+local function dress(win, is_prompt)
+  local wo = vim.wo[win]
+  wo.wrap, wo.linebreak, wo.breakindent = true, true, true
+  wo.number, wo.relativenumber, wo.signcolumn, wo.foldcolumn = false, false, "no", "0"
+  wo.list, wo.spell, wo.cursorline, wo.foldenable = false, false, false, false
+  wo.winhighlight = "Normal:KodaNormal,NormalFloat:KodaNormal,FloatBorder:KodaBorder,FloatTitle:KodaTitle"
+  wo.winfixbuf = true
+  wo.winfixheight = is_prompt
+end
+
+---@param transcript integer buffer
+---@param prompt integer buffer
+local function open_split(transcript, prompt)
+  local chat = require("koda.config").get().chat
+  if chat.layout == "tab" then
+    vim.cmd("tab sbuffer " .. transcript)
+  else
+    local width = math.min(chat.width, math.floor(vim.o.columns * 0.5))
+    vim.api.nvim_open_win(transcript, true, { split = chat.layout, win = -1, width = width })
+  end
+  local above = vim.api.nvim_get_current_win()
+  local below = vim.api.nvim_open_win(prompt, true, { split = "below", win = above, height = PROMPT_LINES })
+  return { transcript = above, prompt = below }
+end
+
+---@param transcript integer buffer
+---@param prompt integer buffer
+---@return koda.chat.Windows
+local function open_float(transcript, prompt)
+  local above, below = float_configs()
+  local upper = vim.api.nvim_open_win(transcript, false, above)
+  return { transcript = upper, prompt = vim.api.nvim_open_win(prompt, true, below) }
+end
+
+--- Opens the windows and enters the prompt.
+---@param transcript integer buffer
+---@param prompt integer buffer
+function M.open(transcript, prompt)
+  if M.is_open() then
+    return vim.api.nvim_set_current_win(windows.prompt)
+  end
+  M.close()
+  local is_float = require("koda.config").get().chat.layout == "float"
+  windows = (is_float and open_float or open_split)(transcript, prompt)
+  dress(windows.transcript, false)
+  dress(windows.prompt, true)
+  if not is_float then
+    vim.wo[windows.prompt].winbar = "%#KodaBarDim# <CR> send · <Tab> unfold · q hide · <C-c> stop"
+  end
+end
+
+--- Closes what is left of the windows.
+function M.close()
+  local old = windows
+  windows = nil
+  for _, win in pairs(old or {}) do
+    if is_valid(win) then
+      -- The last window of Neovim can't be closed: it then stays, as any other would.
+      pcall(vim.api.nvim_win_close, win, true)
+    end
+  end
+end
+
+--- Fits the floats to the screen.
+function M.fit()
+  if M.is_open() and vim.api.nvim_win_get_config(windows.prompt).relative ~= "" then
+    local above, below = float_configs()
+    vim.api.nvim_win_set_config(windows.transcript, above)
+    vim.api.nvim_win_set_config(windows.prompt, below)
+  end
+end
+
+--- Whether a window is one of the chat's.
+---@param win integer
+---@return boolean
+function M.has(win)
+  return windows ~= nil and (windows.transcript == win or windows.prompt == win)
+end
+
+return M
