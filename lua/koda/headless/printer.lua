@@ -38,7 +38,7 @@ end
 ---@return string # what parts this block from the last
 function Printer:begin(kind)
   local parts = ""
-  if self.kind and (self.kind ~= kind or kind == "block") then
+  if self.kind and self.kind ~= kind then
     parts = self.at_start and "\n" or "\n\n"
   elseif not self.at_start then
     parts = kind == "text" and "" or "\n"
@@ -142,7 +142,7 @@ function Printer:result(event)
     vim.list_extend(lines, self:output(event.text))
     lines[#lines + 1] = ("  %s %s"):format(self:style(style, mark), outcome)
     self.open = nil
-    return self:lines(#lines > 0 and self.kind == "call" and "call" or "block", lines)
+    return self:lines("call", lines)
   end
   local title = self:title(call, mark, style)
   lines[1] = outcome ~= "" and ("%s  %s"):format(title, self:style(failed and "red" or "dim", outcome)) or title
