@@ -53,7 +53,7 @@ local function guarded(what, fn, argument)
   if not ok then
     -- Reported later: a listener's fault must not keep the batch from the others.
     vim.schedule(function()
-      vim.notify(("Koda: a listener of %s failed: %s"):format(what, problem), vim.log.levels.ERROR)
+      require("koda.notify").error(("a listener of %s failed: %s"):format(what, problem))
     end)
   end
 end
