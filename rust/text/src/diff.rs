@@ -44,6 +44,11 @@ pub fn unified(old: &str, new: &str, path: &str, context: usize) -> String {
         .to_string()
 }
 
+/// Tells how alike two short texts are, from 0 (nothing in common) to 1 (equal), by characters.
+pub fn likeness(a: &str, b: &str) -> f32 {
+    TextDiff::from_chars(a, b).ratio()
+}
+
 /// Lines with their `\n`; a `\r` alone ends none.
 fn split(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
@@ -131,6 +136,12 @@ mod tests {
         let old: String = (0..50_000).map(|n| format!("old {n}\n")).collect();
         let new: String = (0..50_000).map(|n| format!("new {n}\n")).collect();
         assert_eq!(apply(&old, &minimal(&old, &new)), new);
+    }
+
+    #[test]
+    fn tells_how_alike_names_are() {
+        assert!(likeness("settings.rs", "setings.rs") > 0.9);
+        assert!(likeness("settings.rs", "main.py") < 0.5);
     }
 
     #[test]
