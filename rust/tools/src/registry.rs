@@ -2,6 +2,7 @@
 
 use koda_protocol::port::Store;
 use koda_protocol::{Effect, Mode, ToolCall, ToolResult, ToolSpec};
+use koda_text::diff::likeness;
 use koda_trust::{Question, Touch};
 use serde_json::Value;
 
@@ -12,6 +13,9 @@ use crate::{result, tool};
 
 /// Names longer than this, or with a brace, are a model's failed attempt at a call.
 const MAX_NAME: usize = 64;
+
+/// How alike a tool's name must be to one that was asked for, from 0 to 1, to be named.
+const ALIKE: f32 = 0.6;
 
 /// All tools.
 pub struct Registry {
@@ -87,6 +91,7 @@ impl Registry {
     /// # Errors
     ///
     /// The result for the model, naming what was wrong and what to do.
+    #[expect(clippy::result_large_err, reason = "a refused call is rare and its result is moved once")]
     pub fn prepare(&self, call: &ToolCall, mode: Mode, place: &Workplace) -> Result<Prepared, ToolResult> {
         let Some(entry) = self.find(&call.tool) else {
             return Err(refused(call, &call.tool, self.unknown(&call.tool)));
@@ -122,7 +127,13 @@ impl Registry {
                 "That is no tool's name but a failed call. Call one of these tools properly: {list}"
             );
         }
-        format!("There is no tool {name:?}. The tools are: {list}")
+        let score = |other: &&str| likeness(&other.to_lowercase(), &name.to_lowercase());
+        let nearest = names.iter().copied().max_by(|a, b| score(a).total_cmp(&score(b)));
+        let meant = match nearest.filter(|other| score(other) >= ALIKE) {
+            Some(other) => format!(" Did you mean {other}?"),
+            None => String::new(),
+        };
+        format!("There is no tool {name:?}.{meant} The tools are: {list}")
     }
 }
 

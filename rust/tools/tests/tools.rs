@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use koda_protocol::double::{MemoryEditor, MemoryStore, ScriptedApprover, ScriptedTerminals};
+use koda_protocol::port::{Diagnostic, Severity};
 use koda_protocol::{Mode, ToolCall, ToolResult};
 use koda_tools::{Ports, Registry, SessionState, ToolContext, Workplace};
 use serde_json::{Value, json};
@@ -132,7 +133,10 @@ async fn edits_take_the_siblings_shapes_and_tell_what_they_did() {
     let sibling = json!({ "file_path": "a.txt", "old_string": "alpha", "new_string": "ALPHA" });
     let result = rig.call("edit_file", sibling).await;
     assert!(result.ok, "{}", result.text);
-    assert_eq!((&result.data["applied"], &result.data["rung"], &result.data["lines"]), (&json!([1]), &json!("exact"), &json!([1])));
+    assert_eq!(
+        (&result.data["applied"], &result.data["rung"], &result.data["lines"]),
+        (&json!([1]), &json!("exact"), &json!([1]))
+    );
     let partly = json!([{ "old": "beta", "new": "BETA" }, { "old": "gamma", "new": "x" }]);
     let result = rig.call("Edit", json!({ "path": "a.txt", "edits": partly })).await;
     assert!(result.ok && result.text.contains("edit 2:"));
@@ -153,11 +157,83 @@ async fn a_search_sees_what_the_user_sees() {
     rig.editor.put_unsaved(rig.root().join("src/new.rs"), "needle, unsaved\n");
     let found = rig.call("Grep", json!({ "pattern": "needle" })).await;
     assert_eq!(found.data["files"], 2, "{}", found.text);
-    assert!(found.text.contains("src/b.txt\n1:needle in text") && found.text.contains("src/new.rs\n1:needle, unsaved"));
-    let only = rig.call("grep_search", json!({ "query": "NEEDLE", "-i": true, "glob": "*.txt", "output": "files" })).await;
+    assert!(
+        found.text.contains("src/b.txt\n1:needle in text")
+            && found.text.contains("src/new.rs\n1:needle, unsaved")
+    );
+    let only = rig
+        .call("grep_search", json!({ "query": "NEEDLE", "-i": true, "glob": "*.txt", "output": "files" }))
+        .await;
     assert_eq!(only.data["files"], 1, "{}", only.text);
     assert!(!rig.call("Grep", json!({ "pattern": "(" })).await.ok);
     assert!(rig.call("rg", json!({ "pattern": "(", "literal": true })).await.ok);
+}
+
+#[tokio::test]
+async fn anchors_are_those_of_a_line() {
+    let rig = rig();
+    rig.file("unix.txt", "one\nfn two();\n  fn three();\n");
+    rig.file("dos.txt", "one\r\nfn two();\r\n");
+    let starts = rig.call("Grep", json!({ "pattern": "^fn" })).await;
+    assert_eq!(starts.data["matches"], 2, "{}", starts.text);
+    let ends = rig.call("Grep", json!({ "pattern": ";$" })).await;
+    assert_eq!(ends.data["matches"], 3, "{}", ends.text);
+}
+
+#[tokio::test]
+async fn a_buffer_that_is_not_on_disk_is_searched_unless_ignored() {
+    let rig = rig();
+    rig.file(".kodaignore", "private\n");
+    rig.editor.put_unsaved(rig.root().join("new.rs"), "needle\n");
+    rig.editor.put_unsaved(rig.root().join("private/new.rs"), "needle\n");
+    let found = rig.call("Grep", json!({ "pattern": "needle" })).await;
+    assert_eq!((&found.data["files"], found.text.contains("private")), (&json!(1), false), "{}", found.text);
+}
+
+#[tokio::test]
+async fn what_is_missing_is_answered_with_what_is_near() {
+    let rig = rig();
+    rig.file("src/deep/settings.rs", "x\n");
+    let elsewhere = rig.call("Read", json!({ "path": "src/settings.rs" })).await;
+    assert!(!elsewhere.ok && elsewhere.text.contains("src/deep/settings.rs"), "{}", elsewhere.text);
+    let misspelt = rig.call("Read", json!({ "path": "src/deep/setings.rs" })).await;
+    assert_eq!(misspelt.data["near"], json!(["src/deep/settings.rs"]));
+    let tool = rig.call("Reed", json!({})).await;
+    assert!(!tool.ok && tool.text.contains("Did you mean Read?"), "{}", tool.text);
+}
+
+#[tokio::test]
+async fn a_loose_match_is_told_and_a_miss_shows_lines() {
+    let rig = rig();
+    rig.file("a.py", "def f():  \n    return 1\n");
+    let edit = |old: &str, new: &str| json!({ "path": "a.py", "edits": [{ "old": old, "new": new }] });
+    let result = rig.call("Edit", edit("def f():\n    return 1", "def f():\n    return 2")).await;
+    assert!(result.ok && result.text.contains("matched loosely (trailing blanks)"), "{}", result.text);
+    assert_eq!(result.data["rung"], "trailing_blanks");
+    assert_eq!(rig.editor.text(rig.root().join("a.py")).as_deref(), Some("def f():  \n    return 2\n"));
+    let miss = rig.call("Edit", edit("    retrun 2", "x")).await;
+    assert_eq!((miss.ok, &miss.data["rejected"][0]["position"]), (false, &json!(1)));
+    assert!(miss.text.contains("2\t    return 2"), "{}", miss.text);
+    let lazy = rig.call("Edit", edit("    return 2", "    # ... rest of the code ...")).await;
+    assert_eq!(lazy.data["rejected"][0]["code"], "placeholder");
+}
+
+#[tokio::test]
+async fn only_diagnostics_that_are_new_are_told() {
+    let rig = rig();
+    rig.file("a.py", "one\ntwo\n");
+    let found = |line: u64| Diagnostic {
+        path: rig.root().join("a.py"),
+        line,
+        column: 1,
+        severity: Severity::Error,
+        message: "bad".to_owned(),
+        source: None,
+    };
+    rig.editor.put_diagnostics(vec![found(2)]);
+    let edit = json!({ "path": "a.py", "old_string": "one", "new_string": "zero\none more" });
+    let result = rig.call("Edit", edit).await;
+    assert!(result.ok && result.data["diagnostics"] == json!([]), "{}", result.text);
 }
 
 #[tokio::test]
@@ -214,7 +290,12 @@ async fn every_tool_names_the_field_that_is_missing() {
         let required = spec.schema["required"].as_array().cloned().unwrap_or_default();
         if let Some(first) = required.first() {
             let result = rig.call(&spec.name, json!({})).await;
-            assert!(!result.ok && result.text.contains(first.as_str().unwrap()), "{}: {}", spec.name, result.text);
+            assert!(
+                !result.ok && result.text.contains(first.as_str().unwrap()),
+                "{}: {}",
+                spec.name,
+                result.text
+            );
         }
         assert!(spec.schema["properties"].is_object() && spec.schema["type"] == "object", "{}", spec.name);
     }

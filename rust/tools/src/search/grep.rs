@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::GlobMatcher;
+use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::WalkState;
 use tokio_util::sync::CancellationToken;
 
 use super::sink::Collect;
-use super::walk;
+use super::{builder, walk};
 
 /// Bytes that all hits may have together; a walk stops when they are reached.
 const MAX_BYTES: usize = 48 * 1024;
@@ -87,12 +88,16 @@ struct Search<'a> {
 ///
 /// What is wrong with the pattern.
 pub fn grep(grep: &Grep, cancel: &CancellationToken) -> Result<Found, String> {
-    let matcher = RegexMatcherBuilder::new()
-        .case_insensitive(grep.ignore_case)
-        .fixed_strings(grep.literal)
-        .line_terminator(Some(b'\n'))
-        .build(&grep.pattern)
-        .map_err(|error| error.to_string())?;
+    let mut builder = RegexMatcherBuilder::new();
+    // Anchors are those of a line, whatever piece of a file is searched at once.
+    builder.case_insensitive(grep.ignore_case).fixed_strings(grep.literal).multi_line(true);
+    // `$` must stand before the `\r\n` of a dos file too: Read shows no `\r`. Other patterns don't pay for it.
+    if grep.has_line_end() {
+        builder.crlf(true);
+    } else {
+        builder.line_terminator(Some(b'\n'));
+    }
+    let matcher = builder.build(&grep.pattern).map_err(|error| error.to_string())?;
     let search = Search {
         grep,
         matcher,
@@ -109,10 +114,29 @@ pub fn grep(grep: &Grep, cancel: &CancellationToken) -> Result<Found, String> {
     Ok(found)
 }
 
+impl Grep {
+    fn has_line_end(&self) -> bool {
+        !self.literal && self.pattern.contains('$')
+    }
+
+    fn searcher(&self) -> Searcher {
+        let mut builder = SearcherBuilder::new();
+        builder
+            .line_number(true)
+            .before_context(self.context)
+            .after_context(self.context)
+            .binary_detection(BinaryDetection::quit(0));
+        if self.has_line_end() {
+            builder.line_terminator(LineTerminator::crlf());
+        }
+        builder.build()
+    }
+}
+
 impl Search<'_> {
     fn walk(&self) {
         walk(&self.grep.base).run(|| {
-            let mut searcher = searcher(self.grep.context);
+            let mut searcher = self.grep.searcher();
             Box::new(move |entry| {
                 if self.is_over() {
                     return WalkState::Quit;
@@ -126,11 +150,15 @@ impl Search<'_> {
         });
     }
 
-    /// Buffers whose file is not on disk yet.
+    /// Buffers whose file is not on disk yet, where a walk would have come to it.
     fn only_in_buffers(&self) {
-        let mut searcher = searcher(self.grep.context);
-        for path in self.unsaved.keys().filter(|path| path.starts_with(&self.grep.base) && !path.exists()) {
-            self.file(&mut searcher, path);
+        let mut searcher = self.grep.searcher();
+        let mut ignores = builder(&self.grep.base).build_matchers();
+        for path in self.unsaved.keys().filter(|path| !path.exists()) {
+            let Ok(relative) = path.strip_prefix(&self.grep.base) else { continue };
+            if !ignores.iter_mut().any(|ignore| ignore.matched(relative, false).is_ignore()) {
+                self.file(&mut searcher, path);
+            }
         }
     }
 
@@ -168,13 +196,4 @@ impl Search<'_> {
         found.files.push(hits);
         found.capped |= sink.stopped || self.is_over();
     }
-}
-
-fn searcher(context: usize) -> Searcher {
-    SearcherBuilder::new()
-        .line_number(true)
-        .before_context(context)
-        .after_context(context)
-        .binary_detection(BinaryDetection::quit(0))
-        .build()
 }

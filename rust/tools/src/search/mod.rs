@@ -5,6 +5,7 @@
 //! searched instead of the file's.
 
 mod grep;
+mod nearby;
 mod sink;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use ignore::{WalkBuilder, WalkParallel, WalkState};
 use tokio_util::sync::CancellationToken;
 
 pub use grep::{Found, Grep, Show, grep};
+pub use nearby::nearby;
 
 /// Koda's ignore files, in gitignore syntax.
 const IGNORE_FILES: [&str; 2] = [".kodaignore", ".kodikignore"];

@@ -4,7 +4,7 @@ use koda_protocol::port::{Diagnostic, Severity, Written};
 use koda_protocol::{Document, Effect};
 use koda_text::cut::{self, Limits};
 use koda_text::diff;
-use koda_text::edit::{Plan, Replacement, plan};
+use koda_text::edit::{Applied, Plan, Replacement, Rung, plan};
 use koda_trust::ResolvedPath;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -37,7 +37,7 @@ pub fn entry() -> Entry {
     Entry {
         name: "Edit",
         aliases: &["edit_file", "str_replace", "replace_in_file"],
-        description: "Change one file: replace each `old`, copied exactly from the file as it is now (without line numbers) and unique in it, by `new`. All edits of a call are found in the same text; an edit that can't be applied is rejected, the rest apply. Read the file first.",
+        description: "Change one file: replace each `old`, copied exactly from the file as it is now (without line numbers) and unique in it, by `new`; an empty `new` deletes. All edits of a call are found in the same text and may not overlap; one that can't be applied is rejected, the rest apply. Read the file first.",
         effect: Effect::Mutate,
         schema: json!({
             "type": "object",
@@ -96,6 +96,7 @@ async fn run(context: ToolContext, path: ResolvedPath, wishes: Vec<Replacement>)
         Ok(document) => document,
         Err(error) => return Output::failed(format!("Nothing was changed: {error}")),
     };
+    let wishes: Vec<_> = wishes.into_iter().map(|wish| wish.for_format(&document.format)).collect();
     let plan = plan(&document.text, &wishes);
     if plan.applied.is_empty() {
         let text = format!("Nothing was changed in {}.\n{}", path.shown(), rejections(&plan));
@@ -105,8 +106,7 @@ async fn run(context: ToolContext, path: ResolvedPath, wishes: Vec<Replacement>)
     match editor.edit(path.as_path(), &document.revision, &plan.edits).await {
         Ok(written) => {
             context.state.edited(path.as_path(), &document.revision, &written.revision);
-            let mut after = diagnostics(&context, &path).await;
-            after.retain(|found| !before.contains(found));
+            let after = only_new(&before, diagnostics(&context, &path).await);
             report(&path, &document, &plan, &written, &after)
         }
         Err(error) => Output::failed(format!("Nothing was changed: {error}. Read the file again.")),
@@ -118,6 +118,20 @@ async fn diagnostics(context: &ToolContext, path: &ResolvedPath) -> Vec<Diagnost
     context.ports.editor.diagnostics(&[path.as_path().to_owned()]).await.unwrap_or_default()
 }
 
+/// Leaves out what was there before. An edit moves what stands below it, so lines are not compared.
+fn only_new(before: &[Diagnostic], mut after: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut known: Vec<&Diagnostic> = before.iter().collect();
+    after.retain(|found| {
+        let same = |old: &&Diagnostic| {
+            (&old.path, old.severity, &old.message, &old.source)
+                == (&found.path, found.severity, &found.message, &found.source)
+        };
+        let at = known.iter().position(same);
+        at.map(|at| known.swap_remove(at)).is_none()
+    });
+    after
+}
+
 /// Tells what was done, in text and in fields.
 fn report(
     path: &ResolvedPath,
@@ -126,11 +140,7 @@ fn report(
     written: &Written,
     found: &[Diagnostic],
 ) -> Output {
-    let count: usize = plan.applied.iter().map(|edit| edit.count).sum();
-    let lines: Vec<String> =
-        plan.applied.iter().flat_map(|edit| &edit.lines).map(ToString::to_string).collect();
-    let noun = if count == 1 { "replacement" } else { "replacements" };
-    let mut text = format!("Changed {}: {count} {noun}, at line {}.", path.shown(), lines.join(", "));
+    let mut text = format!("Changed {}: {}.", path.shown(), applications(plan));
     if !written.saved {
         text.push_str("\nIt is not saved: the user has unsaved changes in this buffer.");
     }
@@ -167,6 +177,20 @@ pub fn shown_diff(old: &str, new: &str, path: &str) -> String {
     cut::head(&diff::unified(old, new, path, 3), DIFF).text
 }
 
+fn applications(plan: &Plan) -> String {
+    let one = |edit: &Applied| {
+        let times = if edit.count == 1 { String::new() } else { format!(" ({} times)", edit.count) };
+        let loosely = match edit.rung {
+            Rung::Exact => String::new(),
+            loose => format!(", matched loosely ({})", loose.name().replace('_', " ")),
+        };
+        let lines: Vec<String> = edit.lines.iter().map(ToString::to_string).collect();
+        let more = if edit.count > edit.lines.len() { " ..." } else { "" };
+        format!("edit {} at line {}{more}{times}{loosely}", edit.position, lines.join(", "))
+    };
+    plan.applied.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
 fn rejections(plan: &Plan) -> String {
     let lines = plan.rejected.iter().map(|edit| format!("edit {}: {}", edit.position, edit.reason));
     lines.collect::<Vec<_>>().join("\n")
@@ -191,7 +215,26 @@ fn data(path: &ResolvedPath, plan: &Plan, written: Option<&Written>, found: &[Di
         "rejected": plan.rejected,
         "rung": rung,
         "lines": lines,
+        "details": plan.applied,
         "saved": written.map(|written| written.saved),
+        "reformatted": written.is_some_and(|written| written.reformatted.is_some()),
         "diagnostics": found,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(line: u64, message: &str) -> Diagnostic {
+        let (severity, message) = (Severity::Error, message.to_owned());
+        Diagnostic { path: "/a".into(), line, column: 1, severity, message, source: None }
+    }
+
+    #[test]
+    fn a_diagnostic_that_only_moved_is_not_new() {
+        let before = [found(2, "old")];
+        let after = vec![found(5, "old"), found(6, "old"), found(1, "new")];
+        assert_eq!(only_new(&before, after), [found(6, "old"), found(1, "new")]);
+    }
 }

@@ -13,6 +13,7 @@ use super::PATH_NAMES;
 use crate::arguments::{object, read, rename};
 use crate::context::ToolContext;
 use crate::entry::{Entry, Job, Output};
+use crate::search;
 
 /// Lines of a read; more are reached by ranges.
 const MAX_LINES: usize = 1_900;
@@ -108,9 +109,7 @@ fn check(ranges: &[Range]) -> Result<(), String> {
 async fn run(context: ToolContext, path: ResolvedPath, ranges: Vec<Range>) -> Output {
     match context.ports.editor.read(path.as_path()).await {
         Ok(document) => show(&context, &path, &document, &ranges),
-        Err(EditorError::NotFound(_)) => {
-            Output::failed(format!("There is no file {}. Look with ListFiles or Glob.", path.shown()))
-        }
+        Err(EditorError::NotFound(_)) => missing(&context, &path).await,
         Err(EditorError::IsDirectory(_)) => {
             Output::failed(format!("{} is a directory: use ListFiles.", path.shown()))
         }
@@ -118,6 +117,26 @@ async fn run(context: ToolContext, path: ResolvedPath, ranges: Vec<Range>) -> Ou
             Output::failed(format!("{} is a binary file: it can't be read as text.", path.shown()))
         }
         Err(error) => Output::failed(error.to_string()),
+    }
+}
+
+/// Says that there is no such file, and what may have been meant.
+async fn missing(context: &ToolContext, path: &ResolvedPath) -> Output {
+    let near = if path.inside() {
+        let (root, wanted) = (context.workplace.resolver.root().to_owned(), path.as_path().to_owned());
+        let cancel = context.cancel.clone();
+        tokio::task::spawn_blocking(move || search::nearby(&root, &wanted, &cancel)).await.unwrap_or_default()
+    } else {
+        Vec::new()
+    };
+    let names: Vec<_> = near.iter().map(|path| path.to_string_lossy()).collect();
+    let help = match names.as_slice() {
+        [] => "Look with ListFiles or Glob.".to_owned(),
+        some => format!("Near it: {}.", some.join(", ")),
+    };
+    Output {
+        data: json!({ "near": names }),
+        ..Output::failed(format!("There is no file {}. {help}", path.shown()))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Write: a new file, or all of a file that the model has seen.
 
 use koda_protocol::port::EditorError;
-use koda_protocol::{Document, Effect};
+use koda_protocol::{Document, Effect, LineEnd, TextFormat};
 use koda_text::diff;
+use koda_text::edit::placeholder;
 use koda_trust::ResolvedPath;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -71,13 +72,19 @@ async fn create(context: &ToolContext, path: &ResolvedPath, content: &str) -> Ou
             context.state.saw(path.as_path(), &written.revision);
             let lines = content.lines().count();
             let text = format!("Created {}: {lines} lines, {} bytes.", path.shown(), content.len());
-            Output::ok(text, fields(path, "", content, true))
+            Output::ok(text, fields(path, None, content, true))
         }
         Err(error) => Output::failed(format!("Nothing was written: {error}")),
     }
 }
 
 async fn replace(context: &ToolContext, path: &ResolvedPath, document: &Document, content: &str) -> Output {
+    if let Some(line) = placeholder(&document.text, content) {
+        return Output::failed(format!(
+            "Nothing was written: {line:?} stands in place of text. Send all of it, or use Edit for a part."
+        ));
+    }
+    let content = &in_format(content, &document.format);
     let edits = diff::minimal(&document.text, content);
     if edits.is_empty() {
         return Output::ok(format!("{} has this content already.", path.shown()), Value::Null);
@@ -88,17 +95,22 @@ async fn replace(context: &ToolContext, path: &ResolvedPath, document: &Document
             let saved =
                 if written.saved { "" } else { " It is not saved: the user has unsaved changes in it." };
             let text = format!("Replaced {}.{saved}", path.shown());
-            Output::ok(text, fields(path, &document.text, content, written.saved))
+            Output::ok(text, fields(path, Some(&document.text), content, written.saved))
         }
         Err(error) => Output::failed(format!("Nothing was written: {error}")),
     }
 }
 
-fn fields(path: &ResolvedPath, old: &str, new: &str, saved: bool) -> Value {
+/// The content with the `\n` that a document's text has, where the file's format brings its `\r`.
+fn in_format(content: &str, format: &TextFormat) -> String {
+    if format.line_end == LineEnd::CrLf { content.replace("\r\n", "\n") } else { content.to_owned() }
+}
+
+fn fields(path: &ResolvedPath, old: Option<&str>, new: &str, saved: bool) -> Value {
     json!({
         "path": path.shown(),
-        "created": old.is_empty(),
+        "created": old.is_none(),
         "saved": saved,
-        "diff": super::edit::shown_diff(old, new, path.shown()),
+        "diff": super::edit::shown_diff(old.unwrap_or_default(), new, path.shown()),
     })
 }
