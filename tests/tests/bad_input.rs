@@ -146,22 +146,6 @@ fn a_prompt_and_a_reply_of_a_megabyte_pass() {
 }
 
 #[test]
-fn an_empty_reply_is_said_to_be_one() {
-    let place = Place::new();
-    let project = place.project(&[]);
-    let model = Replay::new().turn(json!({})).model(&place);
-    let run =
-        Headless::start(&place, &project, &[&format!("+Koda run --json --model {model} -- hello")]).finish();
-    let said = run
-        .events_of("error")
-        .iter()
-        .chain(&run.events_of("notice"))
-        .map(Value::to_string)
-        .collect::<String>();
-    assert!(said.contains("empty"), "{}", run.output);
-}
-
-#[test]
 fn settings_that_are_wrong_name_the_nearest_right_one() {
     let place = Place::new();
     let project = place.project(&[]);
