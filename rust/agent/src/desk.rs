@@ -49,8 +49,8 @@ impl Desk {
         if delivered {
             return Ok(());
         }
-        Err(UserError::new("unknown_ask", format!("nothing waits under {id:?}"))
-            .hint("koda.pending() lists what waits"))
+        Err(UserError::new("unknown_ask", format!("nothing waits under {id}"))
+            .hint("it may have been answered or stopped already; koda.pending() lists what waits"))
     }
 }
 

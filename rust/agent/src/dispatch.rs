@@ -1,194 +1,211 @@
-//! Running the calls of one message: judged, asked for, queued by file, each with exactly one result.
+//! Running the calls of one message: judged, asked for, in order by file, each with exactly one result.
 
-use std::path::PathBuf;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::join_all;
 use koda_protocol::event::{Answer, AskKind};
 use koda_protocol::port::Ask;
-use koda_protocol::{AskId, Decision, Effect, Event, Mode, Scope, ToolCall, ToolResult, Verdict};
-use koda_tools::{Ports, Prepared, Registry, ToolContext, Workplace};
-use koda_trust::{Grant, Policy, judge};
+use koda_protocol::{AskId, Decision, Effect, Event, Mode, Scope, ToolCall, ToolResult, Trust, Verdict};
+use koda_tools::{Ports, Prepared, ToolContext};
+use koda_trust::{Grant, Policy, Question, judge};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::asking::Asking;
-use crate::emitter::Emitter;
+use crate::order::{Place, Queues};
+use crate::repeats::Repeat;
 use crate::session::Session;
 
 /// How long a stopped tool may take to tell what it had, before it is dropped.
-const GRACE: Duration = Duration::from_millis(800);
+const GRACE: Duration = Duration::from_millis(700);
 
-/// Everything that running calls needs.
+/// What a model that repeats itself is told.
+const WARNING: &str = "\n[You have made this very call several times in a row. Its result will not change: step back and try something else.]";
+
+/// A call, with what is known of it.
+struct Understood {
+    call: ToolCall,
+    repeat: Repeat,
+    /// Canonical name, or the unknown name as it came.
+    tool: String,
+    prepared: Result<Prepared, ToolResult>,
+}
+
+/// Runs calls of a session, for turns and for calls outside of a conversation alike.
 pub struct Dispatcher {
-    /// The tools.
-    pub registry: Arc<Registry>,
-    /// The ports, the approver being the session's own.
-    pub ports: Ports,
-    /// Where it works.
-    pub workplace: Workplace,
-    /// The session: policy, grants, memory.
-    pub session: Arc<Session>,
-    /// Which tools are offered.
-    pub mode: Mode,
-    /// Stops everything.
-    pub cancel: CancellationToken,
+    session: Arc<Session>,
+    asking: Arc<Asking>,
+    mode: Mode,
+    /// Taken instead of the session's own.
+    trust: Option<Trust>,
+    cancel: CancellationToken,
 }
 
 impl Dispatcher {
-    /// Builds the dispatcher of a session's turn.
-    pub fn new(session: &Arc<Session>, policy_mode: Mode, cancel: &CancellationToken) -> Self {
-        let parts = session.parts();
-        let asking = Asking {
-            approver: parts.ports.approver.clone(),
+    /// Builds the dispatcher of a session; `cancel` stops everything that it runs.
+    pub fn new(session: &Arc<Session>, mode: Mode, trust: Option<Trust>, cancel: &CancellationToken) -> Self {
+        let asking = Arc::new(Asking {
+            approver: session.parts().ports.approver.clone(),
             emitter: session.emitter().clone(),
             unattended: session.unattended(),
             cancel: cancel.clone(),
-        };
-        let ports = Ports { approver: Arc::new(asking), ..parts.ports.clone() };
-        Self {
-            registry: parts.registry.clone(),
-            ports,
-            workplace: session.workplace().clone(),
-            session: session.clone(),
-            mode: policy_mode,
-            cancel: cancel.clone(),
-        }
-    }
-
-    fn emitter(&self) -> &Arc<Emitter> {
-        self.session.emitter()
-    }
-
-    /// Runs calls and returns their results in the order of the calls.
-    ///
-    /// `policy` is asked for at each judgement, since an answer may have changed it meanwhile. `warn`
-    /// tells what a call's result says to the model besides.
-    pub async fn run(
-        &self,
-        calls: &[ToolCall],
-        warn: &(dyn Fn(&ToolCall) -> &'static str + Sync),
-        policy: &(dyn Fn() -> Policy + Sync),
-    ) -> Vec<ToolResult> {
-        let mut queues = Queues::default();
-        let runs = calls.iter().map(|call| {
-            let prepared = self.registry.prepare(call, self.mode, &self.workplace);
-            let tool = match &prepared {
-                Ok(prepared) => prepared.tool.to_owned(),
-                Err(result) => result.tool.clone(),
-            };
-            let args = prepared.as_ref().map_or_else(|_| call.args.clone(), |prepared| prepared.args.clone());
-            self.emitter().emit(Event::ToolCall { id: call.id.clone(), tool, args });
-            let turn = queues.enter(prepared.as_ref().ok());
-            self.one(call, prepared, turn, warn(call), policy)
         });
+        Self { session: session.clone(), asking, mode, trust, cancel: cancel.clone() }
+    }
+
+    /// Runs calls and returns their results in the order of the calls. The session has them already.
+    pub async fn run(&self, calls: impl IntoIterator<Item = (ToolCall, Repeat)>) -> Vec<ToolResult> {
+        let mut queues = Queues::default();
+        let mut runs = Vec::new();
         // All calls are told and queued in the model's order before the first one runs.
-        let runs: Vec<_> = runs.collect();
+        for (call, repeat) in calls {
+            let understood = self.understand(call, repeat);
+            let touches = understood.prepared.as_ref().map(Prepared::touches).unwrap_or_default();
+            let place = queues.enter(touches);
+            runs.push(self.one(understood, place));
+        }
         join_all(runs).await
     }
 
-    async fn one(
-        &self,
-        call: &ToolCall,
-        prepared: Result<Prepared, ToolResult>,
-        turn: Turn,
-        warning: &'static str,
-        policy: &(dyn Fn() -> Policy + Sync),
-    ) -> ToolResult {
-        let mut result = match prepared {
-            Err(result) => result,
-            Ok(prepared) => {
-                tokio::select! {
-                    () = turn.wait() => self.judged(call, prepared, policy).await,
-                    () = self.cancel.cancelled() => stopped(call, prepared.tool),
-                }
-            }
+    fn understand(&self, call: ToolCall, repeat: Repeat) -> Understood {
+        let registry = &self.session.parts().registry;
+        let prepare = || registry.prepare(&call, self.mode, self.session.workplace());
+        let prepared =
+            catch_unwind(AssertUnwindSafe(prepare)).unwrap_or_else(|_| Err(panicked(&call, &call.tool)));
+        let (tool, args) = match &prepared {
+            Ok(prepared) => (prepared.tool.to_owned(), prepared.args.clone()),
+            Err(result) => (result.tool.clone(), call.args.clone()),
         };
-        drop(turn);
-        result.text.push_str(warning);
-        self.emitter().emit(Event::ToolResult {
-            id: result.id.clone(),
-            tool: result.tool.clone(),
-            ok: result.ok,
-            text: result.text.clone(),
-            data: result.data.clone(),
-        });
+        self.session.emitter().emit(Event::ToolCall { id: call.id.clone(), tool: tool.clone(), args });
+        Understood { call, repeat, tool, prepared }
+    }
+
+    async fn one(&self, understood: Understood, place: Place) -> ToolResult {
+        let Understood { call, repeat, tool, prepared } = understood;
+        let work = AssertUnwindSafe(self.outcome(&call, repeat, prepared, &place)).catch_unwind();
+        let mut result = work.await.unwrap_or_else(|_| panicked(&call, &tool));
+        drop(place);
+        result.id = call.id;
+        if repeat == Repeat::Warn {
+            result.text.push_str(WARNING);
+        }
+        self.session.answer(result.clone());
         result
     }
 
-    async fn judged(
+    async fn outcome(
         &self,
         call: &ToolCall,
-        prepared: Prepared,
-        policy: &(dyn Fn() -> Policy + Sync),
+        repeat: Repeat,
+        prepared: Result<Prepared, ToolResult>,
+        place: &Place,
     ) -> ToolResult {
-        let tool = prepared.tool;
-        let verdict = judge(&policy(), &prepared.question());
+        let prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(result) => return result,
+        };
+        if repeat == Repeat::Stop {
+            let text = "Not run: it is the same call over and over. The turn ends here.".to_owned();
+            return refused(call, prepared.tool, text, json!({ "repeated": true }));
+        }
+        tokio::select! {
+            // In this order: after a stop nothing begins, also not what waited for the stopped.
+            biased;
+            () = self.cancel.cancelled() => return stopped(call, prepared.tool),
+            () = place.reached() => {}
+        }
+        if let Err(result) = self.permit(call, &prepared.question(), &prepared.args).await {
+            return result;
+        }
+        if self.cancel.is_cancelled() {
+            return stopped(call, prepared.tool);
+        }
+        self.work(call, prepared).await
+    }
+
+    /// Judges a call and asks the user where that is the verdict; an error is the result of a call that
+    /// may not run.
+    async fn permit(&self, call: &ToolCall, question: &Question<'_>, args: &Value) -> Result<(), ToolResult> {
+        let tool = question.tool;
+        let verdict = judge(&self.policy(), question);
         match verdict.decision {
+            Decision::Allow => Ok(()),
             Decision::Deny => {
                 let text = format!("Denied, nothing was done: {}.", verdict.reasons.join("; "));
-                return refused(call, tool, text, json!({ "verdict": verdict }));
+                Err(refused(call, tool, text, json!({ "verdict": verdict })))
             }
             // A question asks for itself.
-            Decision::Ask if prepared.effect != Effect::Interactive => {
-                let ask = self.question(call, &prepared, verdict);
-                let grant = Grant::like(&prepared.question());
-                if let Err(result) = self.ask(ask, grant).await {
-                    return result;
-                }
+            Decision::Ask if question.effect == Effect::Interactive => Ok(()),
+            Decision::Ask => {
+                let ask = self.approval(call, tool, args.clone(), verdict);
+                let answer = self.asking.ask_unless(ask, self.allowed(question)).await;
+                self.settle(call, question, answer)
             }
-            Decision::Ask | Decision::Allow => {}
         }
-        self.run_one(call, prepared).await
+    }
+
+    fn policy(&self) -> Policy {
+        self.session.policy(self.trust)
     }
 
     /// Says what the user is asked about a call.
-    fn question(&self, call: &ToolCall, prepared: &Prepared, verdict: Verdict) -> Ask {
-        let call = ToolCall { tool: prepared.tool.to_owned(), args: prepared.args.clone(), ..call.clone() };
+    fn approval(&self, call: &ToolCall, tool: &str, args: Value, verdict: Verdict) -> Ask {
+        let call = ToolCall { tool: tool.to_owned(), args, ..call.clone() };
         let (id, session) = (AskId(String::new()), self.session.id().clone());
         Ask { id, session, kind: AskKind::Approval, call, verdict }
     }
 
-    /// Asks the user; an error is the result of a call that may not run. `grant` is what an answer for
-    /// longer than once allows.
-    async fn ask(&self, ask: Ask, grant: Option<Grant>) -> Result<(), ToolResult> {
-        let call = ask.call.clone();
-        let tool = call.tool.as_str();
-        match self.ports.approver.ask(ask).await {
+    /// Returns once a call may run unasked: another answer's grant covers it, or the user trusts more.
+    async fn allowed(&self, question: &Question<'_>) {
+        let mut changes = self.session.changes();
+        while judge(&self.policy(), question).decision != Decision::Allow {
+            if changes.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    fn settle(&self, call: &ToolCall, question: &Question<'_>, answer: Answer) -> Result<(), ToolResult> {
+        let tool = question.tool;
+        match answer {
             Answer::Accept { scope, .. } => {
-                if let Some(grant) = grant.filter(|_| scope != Scope::Once) {
-                    self.session.grant(grant);
+                if scope != Scope::Once {
+                    self.grant(question);
                 }
                 Ok(())
             }
             Answer::Reject { reason } => {
                 let why = reason.as_ref().map_or_else(String::new, |reason| format!(" They said: {reason}"));
                 let text = format!("The user rejected this call, nothing was done.{why}");
-                Err(refused(&call, tool, text, json!({ "rejected": true, "reason": reason })))
+                Err(refused(call, tool, text, json!({ "rejected": true, "reason": reason })))
             }
             Answer::Nobody => {
                 let text =
                     "This needs the user's approval, and nobody is there to give it. Nothing was done.";
-                Err(refused(&call, tool, text.to_owned(), json!({ "needs_user": true })))
+                Err(refused(call, tool, text.to_owned(), json!({ "needs_user": true })))
             }
-            Answer::Cancelled => Err(stopped(&call, tool)),
+            Answer::Cancelled => Err(stopped(call, tool)),
         }
     }
 
-    async fn run_one(&self, call: &ToolCall, prepared: Prepared) -> ToolResult {
+    /// Lets calls like this one go from now on. Until rules are kept, a project's are the session's.
+    fn grant(&self, question: &Question<'_>) {
+        match Grant::like(question) {
+            Some(grant) => self.session.grant(grant),
+            None => {
+                let text =
+                    format!("Accepted for this once: {} like this is asked for each time.", question.tool);
+                self.session.emitter().emit(Event::Notice { text });
+            }
+        }
+    }
+
+    async fn work(&self, call: &ToolCall, prepared: Prepared) -> ToolResult {
         let tool = prepared.tool;
-        let emitter = self.emitter().clone();
-        let context = ToolContext {
-            call: call.id.clone(),
-            session: self.session.id().clone(),
-            workplace: self.workplace.clone(),
-            ports: self.ports.clone(),
-            state: self.session.memory().clone(),
-            cancel: self.cancel.clone(),
-            emit: Arc::new(move |event| emitter.emit(event)),
-        };
-        let mut task = tokio::spawn(prepared.run(context));
+        let mut task = tokio::spawn(prepared.run(self.context(call)));
         let joined = tokio::select! {
             joined = &mut task => joined,
             () = async { self.cancel.cancelled().await; tokio::time::sleep(GRACE).await } => {
@@ -198,10 +215,28 @@ impl Dispatcher {
         };
         joined.unwrap_or_else(|error| {
             tracing::error!(tool, %error, "a tool panicked");
-            let text = "The tool failed inside Koda; what it did is not known. Check before you go on.";
-            refused(call, tool, text.to_owned(), Value::Null)
+            panicked(call, tool)
         })
     }
+
+    fn context(&self, call: &ToolCall) -> ToolContext {
+        let session = &self.session;
+        let emitter = session.emitter().clone();
+        ToolContext {
+            call: call.id.clone(),
+            session: session.id().clone(),
+            workplace: session.workplace().clone(),
+            ports: Ports { approver: self.asking.clone(), ..session.parts().ports.clone() },
+            state: session.memory().clone(),
+            cancel: self.cancel.clone(),
+            emit: Arc::new(move |event| emitter.emit(event)),
+        }
+    }
+}
+
+/// Whether a call ended because nobody was there to approve or answer.
+pub fn needs_user(result: &ToolResult) -> bool {
+    result.data.get("needs_user").and_then(Value::as_bool).unwrap_or(false)
 }
 
 fn refused(call: &ToolCall, tool: &str, text: String, data: Value) -> ToolResult {
@@ -212,46 +247,7 @@ fn stopped(call: &ToolCall, tool: &str) -> ToolResult {
     refused(call, tool, "Cancelled by the user.".to_owned(), json!({ "cancelled": true }))
 }
 
-/// The queue of each file within one message: a call waits for those before it that share a file which
-/// one of both writes.
-#[derive(Default)]
-struct Queues {
-    entered: Vec<(PathBuf, bool, CancellationToken)>,
-}
-
-/// A call's place in its queues. Dropping it lets the next ones go.
-struct Turn {
-    before: Vec<CancellationToken>,
-    done: CancellationToken,
-}
-
-impl Queues {
-    fn enter(&mut self, prepared: Option<&Prepared>) -> Turn {
-        let done = CancellationToken::new();
-        let mut before = Vec::new();
-        for touch in prepared.map(Prepared::touches).unwrap_or_default() {
-            let path = touch.path.as_path();
-            let clash =
-                self.entered.iter().filter(|(other, write, _)| other == path && (*write || touch.write));
-            before.extend(clash.map(|(_, _, done)| done.clone()));
-        }
-        for touch in prepared.map(Prepared::touches).unwrap_or_default() {
-            self.entered.push((touch.path.as_path().to_owned(), touch.write, done.clone()));
-        }
-        Turn { before, done }
-    }
-}
-
-impl Turn {
-    async fn wait(&self) {
-        for done in &self.before {
-            done.cancelled().await;
-        }
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        self.done.cancel();
-    }
+fn panicked(call: &ToolCall, tool: &str) -> ToolResult {
+    let text = "The tool failed inside Koda; what it did is not known. Check before you go on.";
+    refused(call, tool, text.to_owned(), Value::Null)
 }

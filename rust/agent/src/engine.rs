@@ -3,21 +3,20 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use koda_protocol::port::{Clock, EventSink, Model, Store};
-use koda_protocol::{
-    CallId, Decision, EVENT_VERSION, Event, Mode, SessionId, ToolCall, ToolPolicy, Trust, UserError, Verdict,
-};
+use koda_protocol::port::{Clock, EventSink, Model};
+use koda_protocol::{CallId, Decision, Mode, SessionId, ToolCall, ToolPolicy, Trust, UserError, Verdict};
 use koda_tools::{Ports, Registry, Workplace};
 use koda_trust::judge;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::dispatch::Dispatcher;
-use crate::emitter::Emitter;
-use crate::history::History;
-use crate::session::{Current, Session};
+use crate::journal::{Emitter, Journal, Stored};
+use crate::repeats::Repeat;
+use crate::session::{Change, Current, Session, SessionParts};
 
 /// Settings of the agent.
 #[derive(Clone, Debug)]
@@ -94,56 +93,79 @@ static NEXT_CALL: AtomicU64 = AtomicU64::new(1);
 /// Makes ids of sessions unique within the process and millisecond.
 static NEXT_SESSION: AtomicU64 = AtomicU64::new(1);
 
-/// The agent of one Neovim.
+/// What the engine and its sessions have in common.
+pub(crate) struct Shared {
+    pub parts: EngineParts,
+    pub journal: Journal,
+    /// Every turn, and every call outside of one.
+    pub tasks: TaskTracker,
+}
+
+/// The agent of one Neovim. None of its functions waits, but for those that are `async`.
 pub struct Engine {
-    parts: Arc<EngineParts>,
+    shared: Arc<Shared>,
     sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
-    /// By project: the sessions of calls outside of a conversation.
+    /// By project: the sessions of calls outside of a conversation. They are neither stored nor begun by an
+    /// event.
     loose: Mutex<HashMap<PathBuf, Arc<Session>>>,
 }
 
 impl Engine {
     /// Builds an engine.
     pub fn new(parts: EngineParts) -> Self {
-        Self { parts: Arc::new(parts), sessions: Mutex::default(), loose: Mutex::default() }
+        let journal = Journal::start(parts.ports.store.clone(), parts.clock.clone(), parts.sinks.clone());
+        let shared = Arc::new(Shared { parts, journal, tasks: TaskTracker::new() });
+        Self { shared, sessions: Mutex::default(), loose: Mutex::default() }
     }
 
     /// Opens a session; its stream begins with `session_start`.
     ///
+    /// A session that is resumed while it is open is the same one, with the settings that are asked for.
+    /// What is stored of one is read in the background; the first turn waits for it.
+    ///
     /// # Errors
     ///
-    /// `unknown_session` if there is nothing to resume, `store` if it can't be read.
+    /// `unknown_session` if there is nothing to resume, `store` if that can't be told.
     pub fn open(&self, open: OpenSession) -> Result<Arc<Session>, UserError> {
-        let history = match &open.resume {
-            Some(id) => self.stored(id)?,
-            None => History::default(),
+        let session = match &open.resume {
+            Some(id) => match self.session(id) {
+                Ok(session) => session,
+                Err(_) => self.resume(id, &open)?,
+            },
+            None => self.build(self.new_id(), &open, None),
         };
-        let id = open.resume.unwrap_or_else(|| self.new_id());
-        let store: Arc<dyn Store> = self.parts.ports.store.clone();
-        let emitter = self.emitter(&id, Some(store));
-        let settings = &self.parts.settings;
-        let current = Current {
-            mode: open.mode.unwrap_or(settings.mode),
-            trust: open.trust.unwrap_or(settings.trust),
-            model: open.model,
-        };
-        let workplace = Workplace::new(&open.root, settings.home.clone());
-        let start = start_event(&current, workplace.resolver.root());
-        let parts = self.parts.clone();
-        let session = Session::new(id.clone(), parts, emitter, workplace, current, history, open.unattended);
-        session.emitter().emit(start);
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).insert(id, session.clone());
+        let OpenSession { model, mode, trust, unattended, .. } = open;
+        session.begin_stream(Change { mode, trust, model: Some(model) }, unattended);
         Ok(session)
     }
 
-    fn stored(&self, id: &SessionId) -> Result<History, UserError> {
-        let events = self.parts.ports.store.events(id);
-        let events = events.map_err(|error| UserError::new("store", error.to_string()))?;
-        if events.is_empty() {
+    fn resume(&self, id: &SessionId, open: &OpenSession) -> Result<Arc<Session>, UserError> {
+        let known = self.shared.parts.ports.store.has(id);
+        if !known.map_err(|error| UserError::new("store", error.to_string()))? {
             return Err(UserError::new("unknown_session", format!("there is no session {id}"))
                 .hint(":Koda sessions lists those there are"));
         }
-        Ok(History::from_events(&events))
+        let stored = self.shared.journal.read(id);
+        Ok(self.build(id.clone(), open, Some(stored)))
+    }
+
+    fn build(&self, id: SessionId, open: &OpenSession, stored: Option<Stored>) -> Arc<Session> {
+        let session = self.make(id.clone(), &open.root, stored, true);
+        lock(&self.sessions).insert(id, session.clone());
+        session
+    }
+
+    fn make(&self, id: SessionId, root: &Path, stored: Option<Stored>, keep: bool) -> Arc<Session> {
+        let Shared { parts, journal, .. } = &*self.shared;
+        let AgentSettings { mode, trust, home, .. } = &parts.settings;
+        Session::new(SessionParts {
+            emitter: Arc::new(Emitter::new(id.clone(), parts.clock.clone(), journal.clone(), keep)),
+            id,
+            shared: self.shared.clone(),
+            workplace: Workplace::new(root, home.clone()),
+            current: Current { mode: *mode, trust: *trust, model: String::new() },
+            stored,
+        })
     }
 
     /// Returns an open session.
@@ -152,8 +174,7 @@ impl Engine {
     ///
     /// `unknown_session` if it is not open.
     pub fn session(&self, id: &SessionId) -> Result<Arc<Session>, UserError> {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.get(id).cloned().ok_or_else(|| {
+        lock(&self.sessions).get(id).cloned().ok_or_else(|| {
             UserError::new("unknown_session", format!("session {id} is not open"))
                 .hint("open or resume it first")
         })
@@ -163,27 +184,29 @@ impl Engine {
     pub fn tool(&self, request: ToolRequest) -> CallId {
         let id = CallId(format!("tool-{}", NEXT_CALL.fetch_add(1, Ordering::Relaxed)));
         let session = self.loose(&request.root);
-        let mode = request.mode.unwrap_or(self.parts.settings.mode);
+        let parts = &self.shared.parts;
+        let mode = request.mode.unwrap_or(parts.settings.mode);
         let call = ToolCall { id: id.clone(), tool: request.tool, args: request.args, signature: None };
-        let cancel = self.parts.cancel.child_token();
-        let dispatcher = Dispatcher::new(&session, mode, &cancel);
-        self.parts.runtime.spawn(async move {
-            dispatcher.run(&[call], &|_| "", &|| session.policy(request.trust)).await;
-        });
+        let dispatcher = Dispatcher::new(&session, mode, request.trust, &parts.cancel.child_token());
+        let run = async move {
+            dispatcher.run([(call, Repeat::Fine)]).await;
+        };
+        self.shared.tasks.spawn_on(run, &parts.runtime);
         id
     }
 
     /// Judges a call without running it. What can't be understood is denied.
     pub fn judge(&self, request: &ToolRequest) -> Verdict {
         let session = self.loose(&request.root);
-        let mode = request.mode.unwrap_or(self.parts.settings.mode);
+        let parts = &self.shared.parts;
+        let mode = request.mode.unwrap_or(parts.settings.mode);
         let call = ToolCall {
             id: CallId("judge".to_owned()),
             tool: request.tool.clone(),
             args: request.args.clone(),
             signature: None,
         };
-        match self.parts.registry.prepare(&call, mode, session.workplace()) {
+        match parts.registry.prepare(&call, mode, session.workplace()) {
             Ok(prepared) => judge(&session.policy(request.trust), &prepared.question()),
             Err(result) => Verdict {
                 decision: Decision::Deny,
@@ -197,40 +220,31 @@ impl Engine {
 
     /// Stops every turn and call.
     pub fn stop_all(&self) {
-        self.parts.cancel.cancel();
+        self.shared.parts.cancel.cancel();
+    }
+
+    /// Stops every turn and call, and returns when all have ended and their last events are stored and told.
+    /// That takes less than a second. What is begun afterwards ends at once.
+    pub async fn shutdown(&self) {
+        self.stop_all();
+        self.shared.tasks.close();
+        self.shared.tasks.wait().await;
+        self.shared.journal.flush().await;
     }
 
     fn loose(&self, root: &Path) -> Arc<Session> {
-        let mut loose = self.loose.lock().unwrap_or_else(PoisonError::into_inner);
-        let make = || {
-            let id = self.new_id();
-            let settings = &self.parts.settings;
-            let current = Current { mode: settings.mode, trust: settings.trust, model: String::new() };
-            let workplace = Workplace::new(root, settings.home.clone());
-            let emitter = self.emitter(&id, None);
-            Session::new(id, self.parts.clone(), emitter, workplace, current, History::default(), false)
-        };
-        loose.entry(root.to_owned()).or_insert_with(make).clone()
-    }
-
-    fn emitter(&self, id: &SessionId, store: Option<Arc<dyn Store>>) -> Arc<Emitter> {
-        let parts = &self.parts;
-        Arc::new(Emitter::new(id.clone(), parts.clock.clone(), store, parts.sinks.clone()))
+        let make = || self.make(self.new_id(), root, None, false);
+        lock(&self.loose).entry(root.to_owned()).or_insert_with(make).clone()
     }
 
     /// Ids sort by time; the process id tells two Neovims apart.
     fn new_id(&self) -> SessionId {
         let number = NEXT_SESSION.fetch_add(1, Ordering::Relaxed);
-        SessionId(format!("{:012x}-{:x}-{number:x}", self.parts.clock.now().0, std::process::id()))
+        SessionId(format!("{:012x}-{:x}-{number:x}", self.shared.parts.clock.now().0, std::process::id()))
     }
 }
 
-fn start_event(current: &Current, root: &Path) -> Event {
-    Event::SessionStart {
-        version: EVENT_VERSION,
-        cwd: root.to_string_lossy().into_owned(),
-        model: current.model.clone(),
-        mode: current.mode,
-        trust: current.trust,
-    }
+/// Locks, also after a panic elsewhere: the maps are whole at every moment.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,9 +8,10 @@
 mod asking;
 mod desk;
 mod dispatch;
-mod emitter;
 mod engine;
 mod history;
+mod journal;
+mod order;
 mod prompt;
 mod repeats;
 mod session;
@@ -19,4 +20,4 @@ mod turn;
 
 pub use desk::Desk;
 pub use engine::{AgentSettings, Engine, EngineParts, OpenSession, ToolRequest};
-pub use session::{Change, Session};
+pub use session::{Change, Current, Session, Snapshot};

@@ -1,21 +1,24 @@
 //! A session: one conversation, with its settings, its history and at most one running turn.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use koda_protocol::{Event, Message, Mode, Part, SessionId, ToolPolicy, ToolSpec, Trust, UnixMillis, Usage};
+use koda_protocol::{
+    CallId, EVENT_VERSION, Event, Message, Mode, Outcome, SessionId, ToolPolicy, ToolResult, ToolSpec, Trust,
+    UnixMillis, Usage, UserError,
+};
 use koda_tools::{SessionState, Workplace};
 use koda_trust::{Grant, Policy};
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex as AsyncMutex, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::emitter::Emitter;
-use crate::engine::EngineParts;
-use crate::history::{History, user_parts};
+use crate::engine::{EngineParts, Shared};
+use crate::history::{self, History};
+use crate::journal::{Emitter, Stored};
 use crate::{prompt, turn};
 
 /// What may change within a session.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Current {
     /// Which tools are offered.
     pub mode: Mode,
@@ -36,8 +39,50 @@ pub struct Change {
     pub model: Option<String>,
 }
 
+impl Current {
+    fn change(&mut self, change: Change) {
+        self.mode = change.mode.unwrap_or(self.mode);
+        self.trust = change.trust.unwrap_or(self.trust);
+        if let Some(model) = change.model {
+            self.model = model;
+        }
+    }
+}
+
+/// How a session is at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Its settings.
+    pub current: Current,
+    /// Whether a turn runs.
+    pub running: bool,
+    /// Messages of the user that wait for the next step, or for the next prompt.
+    pub queued: usize,
+    /// Tokens so far.
+    pub total: Usage,
+}
+
+/// A stored conversation that is to be gone on with.
+enum Recall {
+    Due(Stored),
+    Done,
+    Failed(UserError),
+}
+
+/// What a session is made of.
+pub(crate) struct SessionParts {
+    pub id: SessionId,
+    pub shared: Arc<Shared>,
+    pub emitter: Arc<Emitter>,
+    pub workplace: Workplace,
+    pub current: Current,
+    /// What is stored of it, if it is resumed.
+    pub stored: Option<Stored>,
+}
+
 struct State {
     current: Current,
+    unattended: bool,
     granted: Vec<Grant>,
     history: History,
     queued: VecDeque<(String, String)>,
@@ -48,42 +93,40 @@ struct State {
 /// One conversation.
 pub struct Session {
     id: SessionId,
-    parts: Arc<EngineParts>,
+    shared: Arc<Shared>,
     emitter: Arc<Emitter>,
     workplace: Workplace,
     memory: Arc<SessionState>,
-    unattended: bool,
-    system: OnceCell<String>,
+    recall: AsyncMutex<Recall>,
+    system: AsyncMutex<Option<(Mode, String)>>,
+    /// Told when a verdict may be another than before.
+    changes: watch::Sender<()>,
+    /// Held for moments only: Neovim's main thread takes it too.
     state: Mutex<State>,
 }
 
 impl Session {
     /// Builds a session. Its first event is the engine's to emit.
-    pub(crate) fn new(
-        id: SessionId,
-        parts: Arc<EngineParts>,
-        emitter: Arc<Emitter>,
-        workplace: Workplace,
-        current: Current,
-        history: History,
-        unattended: bool,
-    ) -> Arc<Self> {
+    pub(crate) fn new(parts: SessionParts) -> Arc<Self> {
+        let SessionParts { id, shared, emitter, workplace, current, stored } = parts;
         let state = State {
             current,
+            unattended: false,
             granted: Vec::new(),
-            history,
+            history: History::default(),
             queued: VecDeque::new(),
             running: None,
             total: Usage::default(),
         };
         Arc::new(Self {
             id,
-            parts,
+            shared,
             emitter,
             workplace,
             memory: Arc::default(),
-            unattended,
-            system: OnceCell::new(),
+            recall: AsyncMutex::new(stored.map_or(Recall::Done, Recall::Due)),
+            system: AsyncMutex::default(),
+            changes: watch::Sender::new(()),
             state: Mutex::new(state),
         })
     }
@@ -97,26 +140,57 @@ impl Session {
         &self.id
     }
 
-    /// Sends a message of the user. While a turn runs it is queued and goes in at the next step.
-    pub fn prompt(self: &Arc<Self>, text: String, context: String) {
-        let cancel = {
-            let mut state = self.lock();
-            if state.running.is_some() {
-                state.queued.push_back((text.clone(), context));
-                self.emitter.emit(Event::Queued { text });
-                return;
-            }
-            let cancel = self.parts.cancel.child_token();
-            state.running = Some(cancel.clone());
-            self.take_in(&mut state, text, context);
-            cancel
-        };
-        self.parts.runtime.spawn(turn::run(self.clone(), cancel));
+    /// Returns how the session is right now.
+    pub fn snapshot(&self) -> Snapshot {
+        let state = self.lock();
+        Snapshot {
+            current: state.current.clone(),
+            running: state.running.is_some(),
+            queued: state.queued.len(),
+            total: state.total,
+        }
     }
 
-    fn take_in(&self, state: &mut State, text: String, context: String) {
-        state.history.push_user(user_parts(&text, &context));
-        self.emitter.emit(Event::UserMessage { text, context });
+    /// Sends a message of the user. While a turn runs it is queued and goes in at the next step.
+    ///
+    /// What is still queued from a turn that did not end well goes along. An empty message is answered by
+    /// an error and the end of a turn.
+    pub fn prompt(self: &Arc<Self>, text: String, context: String) {
+        let mut state = self.lock();
+        if text.trim().is_empty() && context.trim().is_empty() {
+            let error = UserError::new("usage", "the prompt is empty").hint("say what is to be done");
+            self.emitter.emit(Event::Error { error });
+            if state.running.is_none() {
+                self.emitter.emit(Event::TurnEnd { outcome: Outcome::Failed, steps: 0, duration_ms: 0 });
+            }
+            return;
+        }
+        if state.running.is_some() {
+            self.emitter.emit(Event::Queued { text: text.clone() });
+            state.queued.push_back((text, context));
+            return;
+        }
+        state.queued.push_back((text, context));
+        self.begin(&mut state);
+    }
+
+    /// Begins a turn with the messages that wait.
+    fn begin(self: &Arc<Self>, state: &mut State) {
+        let cancel = self.parts().cancel.child_token();
+        state.running = Some(cancel.clone());
+        self.take_in(state);
+        self.shared.tasks.spawn_on(turn::run(self.clone(), cancel), &self.parts().runtime);
+    }
+
+    /// Puts the messages that wait into the history; false if none did.
+    fn take_in(&self, state: &mut State) -> bool {
+        let mut taken = false;
+        while let Some((text, context)) = state.queued.pop_front() {
+            state.history.push_user(&text, &context);
+            self.emitter.emit(Event::UserMessage { text, context });
+            taken = true;
+        }
+        taken
     }
 
     /// Stops the running turn, if one runs. The turn's end is told by its event.
@@ -126,26 +200,31 @@ impl Session {
         }
     }
 
-    /// Tells whether a turn runs.
-    pub fn is_running(&self) -> bool {
-        self.lock().running.is_some()
+    /// Begins the stream of whoever opened the session, with the settings that they ask for.
+    pub(crate) fn begin_stream(&self, change: Change, unattended: bool) {
+        let mut state = self.lock();
+        state.unattended = unattended;
+        state.current.change(change);
+        let Current { mode, trust, model } = state.current.clone();
+        let cwd = self.workplace.resolver.root().to_string_lossy().into_owned();
+        self.emitter.emit(Event::SessionStart { version: EVENT_VERSION, cwd, model, mode, trust });
+        drop(state);
+        self.changes.send_replace(());
     }
 
-    /// Changes settings; requests and judgements from now on follow them.
+    /// Changes settings; requests and judgements from now on follow them. What waits for an approval that
+    /// is not needed any more goes on.
     pub fn set(&self, change: Change) {
         let mut state = self.lock();
-        let current = &mut state.current;
-        current.mode = change.mode.unwrap_or(current.mode);
-        current.trust = change.trust.unwrap_or(current.trust);
-        if let Some(model) = change.model {
-            current.model = model;
-        }
-        let Current { mode, trust, model } = current.clone();
+        state.current.change(change);
+        let Current { mode, trust, model } = state.current.clone();
         self.emitter.emit(Event::Settings { mode, trust, model });
+        drop(state);
+        self.changes.send_replace(());
     }
 
     pub(crate) fn parts(&self) -> &EngineParts {
-        &self.parts
+        &self.shared.parts
     }
 
     pub(crate) fn emitter(&self) -> &Arc<Emitter> {
@@ -161,27 +240,24 @@ impl Session {
     }
 
     pub(crate) fn unattended(&self) -> bool {
-        self.unattended
+        self.lock().unattended
     }
 
     pub(crate) fn now(&self) -> UnixMillis {
-        self.parts.clock.now()
+        self.parts().clock.now()
     }
 
     pub(crate) fn current(&self) -> Current {
         self.lock().current.clone()
     }
 
-    pub(crate) fn history(&self) -> History {
-        self.lock().history.clone()
-    }
-
-    pub(crate) fn push_assistant(&self, message: Message) {
-        self.lock().history.push_assistant(message);
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
     }
 
     pub(crate) fn grant(&self, grant: Grant) {
         self.lock().granted.push(grant);
+        self.changes.send_replace(());
     }
 
     /// Returns who may do what right now; `trust` is taken instead of the session's own if given.
@@ -189,7 +265,7 @@ impl Session {
         let state = self.lock();
         Policy {
             trust: trust.unwrap_or(state.current.trust),
-            tools: self.parts.settings.tools.clone(),
+            tools: self.parts().settings.tools.clone(),
             granted: state.granted.clone(),
             sub_agent: false,
         }
@@ -197,18 +273,79 @@ impl Session {
 
     /// Returns what the model is offered in a mode: what the user switched off is not.
     pub(crate) fn offered(&self, mode: Mode) -> Vec<ToolSpec> {
-        let off = |spec: &ToolSpec| self.parts.settings.tools.get(&spec.name) == Some(&ToolPolicy::Off);
-        self.parts.registry.specs(mode).into_iter().filter(|spec| !off(spec)).collect()
+        let parts = self.parts();
+        let off = |spec: &ToolSpec| parts.settings.tools.get(&spec.name) == Some(&ToolPolicy::Off);
+        parts.registry.specs(mode).into_iter().filter(|spec| !off(spec)).collect()
     }
 
-    /// Returns the system prompt: the same for the whole session.
-    pub(crate) async fn system_prompt(&self) -> String {
-        let build = || {
-            let mode = self.current().mode;
-            let root = self.workplace.resolver.root();
-            prompt::build(mode, root, &self.parts.settings.os, self.parts.ports.editor.as_ref())
+    /// Returns the system prompt: the same for the whole session, unless its mode changes.
+    pub(crate) async fn system_prompt(&self, mode: Mode) -> String {
+        let mut system = self.system.lock().await;
+        if let Some((of, text)) = system.as_ref()
+            && *of == mode
+        {
+            return text.clone();
+        }
+        let parts = self.parts();
+        let text =
+            prompt::build(mode, &self.workplace, &parts.settings.os, self.now(), parts.ports.editor.as_ref());
+        let text = text.await;
+        *system = Some((mode, text.clone()));
+        text
+    }
+
+    /// Takes in what is stored of a resumed session, before its first step.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be read: going on without it would look like having forgotten everything.
+    pub(crate) async fn recall(&self) -> Result<(), UserError> {
+        let mut recall = self.recall.lock().await;
+        let stored = match &mut *recall {
+            Recall::Done => return Ok(()),
+            Recall::Failed(error) => return Err(error.clone()),
+            Recall::Due(stored) => stored.await.map_err(|gone| gone.to_string()),
         };
-        self.system.get_or_init(build).await.clone()
+        match stored.and_then(|events| events.map_err(|error| error.to_string())) {
+            Ok(events) => {
+                let mut state = self.lock();
+                state.history.recall(&events);
+                state.total = history::total(&events);
+                *recall = Recall::Done;
+                Ok(())
+            }
+            Err(problem) => {
+                let error = UserError::new("store", format!("this session can't be read: {problem}"))
+                    .hint("begin a new one, or open it again");
+                *recall = Recall::Failed(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    /// Returns the conversation as it is sent, and the ids that its calls have had.
+    pub(crate) fn conversation(&self) -> (Vec<Message>, HashSet<CallId>) {
+        let state = self.lock();
+        (state.history.messages().to_vec(), state.history.ids().clone())
+    }
+
+    /// Takes the model's message in.
+    pub(crate) fn hear(&self, message: Message, cut: bool) {
+        let mut state = self.lock();
+        state.history.push_assistant(message.clone());
+        self.emitter.emit(Event::Message { message, cut });
+    }
+
+    /// Takes the one result of a call in.
+    pub(crate) fn answer(&self, result: ToolResult) {
+        let mut state = self.lock();
+        state.history.answer(result.clone());
+        self.tell_result(result);
+    }
+
+    fn tell_result(&self, result: ToolResult) {
+        let ToolResult { id, tool, ok, text, data } = result;
+        self.emitter.emit(Event::ToolResult { id, tool, ok, text, data });
     }
 
     pub(crate) fn count(&self, usage: Usage) {
@@ -218,44 +355,33 @@ impl Session {
         self.emitter.emit(Event::Usage { usage, total });
     }
 
-    /// Puts results and then the messages that wait into the history; false if nothing was put.
-    pub(crate) fn take_queued(&self, results: Vec<Part>) -> bool {
+    /// Closes the calls of the last step and takes in what the user typed meanwhile; false if that is nothing.
+    pub(crate) fn take_queued(&self) -> bool {
         let mut state = self.lock();
-        let mut put = !results.is_empty();
-        state.history.push_user(results);
-        while let Some((text, context)) = state.queued.pop_front() {
-            self.take_in(&mut state, text, context);
-            put = true;
+        state.history.close();
+        self.take_in(&mut state)
+    }
+
+    /// Ends the turn. A message that came in at the last moment begins the next one, unless this one ended
+    /// otherwise than well: stop stops, so that the message waits for the next prompt.
+    pub(crate) fn end_turn(self: &Arc<Self>, outcome: Outcome, steps: u32, begun: UnixMillis) {
+        let mut state = self.lock();
+        for result in state.history.unanswered() {
+            state.history.answer(result.clone());
+            self.tell_result(result);
         }
-        put
-    }
-
-    /// Gives each call without a result one, after a failure inside the turn.
-    pub(crate) fn close_open_calls(&self) {
-        let mut state = self.lock();
-        let Some(last) = state.history.messages().last().filter(|last| last.calls().next().is_some()) else {
-            return;
-        };
-        let closed = last.calls().map(|call| {
-            Part::Result(koda_protocol::ToolResult {
-                id: call.id.clone(),
-                tool: call.tool.clone(),
-                ok: false,
-                text: "Koda failed before this ended. What it did is not known.".to_owned(),
-                data: serde_json::Value::Null,
-            })
-        });
-        let closed = closed.collect();
-        state.history.push_user(closed);
-    }
-
-    /// Ends the turn; a message that came in at the last moment begins the next one.
-    pub(crate) fn end_turn(self: &Arc<Self>, event: Event) {
-        let mut state = self.lock();
+        state.history.close();
         state.running = None;
-        self.emitter.emit(event);
-        let Some((text, context)) = state.queued.pop_front() else { return };
-        drop(state);
-        self.prompt(text, context);
+        let go_on = outcome == Outcome::Done && !self.parts().cancel.is_cancelled();
+        if !state.queued.is_empty() && !go_on {
+            let text =
+                "What you typed meanwhile was not sent; it goes along with your next message.".to_owned();
+            self.emitter.emit(Event::Notice { text });
+        }
+        let duration_ms = self.now().0.saturating_sub(begun.0);
+        self.emitter.emit(Event::TurnEnd { outcome, steps, duration_ms });
+        if !state.queued.is_empty() && go_on {
+            self.begin(&mut state);
+        }
     }
 }

@@ -1,13 +1,15 @@
 //! One step: a request, its stream, and the message that comes of it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use futures::StreamExt;
-use koda_protocol::port::{Model, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason};
+use koda_protocol::port::{
+    Model, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ModelStream, StopReason,
+};
 use koda_protocol::{CallId, Event, Message, Part, Role, ToolCall, Usage, UserError};
+use tokio_util::sync::CancellationToken;
 
-use crate::emitter::Emitter;
-use crate::history::History;
+use crate::journal::Emitter;
 
 /// What came of a request.
 pub struct Step {
@@ -15,109 +17,109 @@ pub struct Step {
     pub message: Message,
     /// The usage, as far as the provider told it.
     pub usage: Option<Usage>,
-    /// Why the model stopped.
-    pub stop: StopReason,
-    /// What broke it off.
-    pub error: Option<ModelError>,
+    /// Why the model stopped, or what broke the message off.
+    pub end: Result<StopReason, ModelError>,
 }
 
-/// Sends a request and tells of its answer as it comes.
-pub async fn run(model: &dyn Model, request: ModelRequest, history: &History, emitter: &Emitter) -> Step {
-    let mut building = Building { emitter, history, parts: Vec::new(), ids: HashSet::new(), forming: None };
-    let mut step = Step {
-        message: Message { role: Role::Assistant, parts: Vec::new() },
-        usage: None,
-        stop: StopReason::Unknown,
-        error: None,
-    };
+/// Sends a request and tells of its answer as it comes. `ids` are those that calls have had.
+pub async fn run(model: &dyn Model, request: ModelRequest, ids: HashSet<CallId>, emitter: &Emitter) -> Step {
+    let mut building = Building { emitter, parts: Vec::new(), ids, forming: HashMap::new(), usage: None };
     let cancel = request.cancel.clone();
     let opened = tokio::select! {
-        opened = model.stream(request) => opened,
+        biased;
         () = cancel.cancelled() => Err(cancelled()),
+        opened = model.stream(request) => opened,
     };
-    match opened {
-        Err(error) => step.error = Some(error),
-        Ok(mut stream) => loop {
-            let next = tokio::select! {
-                next = stream.next() => next,
-                () = cancel.cancelled() => Some(Err(cancelled())),
-            };
-            match next {
-                Some(Ok(ModelEvent::Stop(reason))) => {
-                    step.stop = reason;
-                    break;
-                }
-                Some(Ok(ModelEvent::Usage(usage))) => step.usage.get_or_insert_default().add(&usage),
-                Some(Ok(event)) => building.take(event),
-                Some(Err(error)) => {
-                    step.error = Some(error);
-                    break;
-                }
-                None => {
-                    step.error = Some(ModelError {
-                        kind: ModelErrorKind::Cut,
-                        message: "the model's stream ended before its message did".to_owned(),
-                        hint: Some("send the prompt again".to_owned()),
-                    });
-                    break;
-                }
-            }
-        },
-    }
-    step.message.parts = building.parts;
-    if step.error.is_some() {
+    let end = match opened {
+        Ok(stream) => building.follow(stream, &cancel).await,
+        Err(error) => Err(error),
+    };
+    let Building { mut parts, usage, .. } = building;
+    if end.is_err() {
         // A call of a broken message was never answered for: it is not run and not kept.
-        step.message.parts.retain(|part| !matches!(part, Part::Call(_)));
+        parts.retain(|part| !matches!(part, Part::Call(_)));
     }
-    step
+    Step { message: Message { role: Role::Assistant, parts }, usage, end }
 }
 
 fn cancelled() -> ModelError {
     ModelError { kind: ModelErrorKind::Cancelled, message: "stopped by the user".to_owned(), hint: None }
 }
 
+fn cut() -> ModelError {
+    ModelError {
+        kind: ModelErrorKind::Cut,
+        message: "the model's stream ended before its message did".to_owned(),
+        hint: Some("send the prompt again".to_owned()),
+    }
+}
+
 /// The message while it grows.
 struct Building<'a> {
     emitter: &'a Emitter,
-    history: &'a History,
     parts: Vec<Part>,
     ids: HashSet<CallId>,
-    /// The provider's id of the call that forms, and ours.
-    forming: Option<(String, CallId)>,
+    /// By the provider's id: ours, of the calls that form.
+    forming: HashMap<String, CallId>,
+    usage: Option<Usage>,
 }
 
 impl Building<'_> {
+    async fn follow(
+        &mut self,
+        mut stream: ModelStream,
+        cancel: &CancellationToken,
+    ) -> Result<StopReason, ModelError> {
+        loop {
+            let next = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(cancelled()),
+                next = stream.next() => next,
+            };
+            match next.ok_or_else(cut)?? {
+                ModelEvent::Stop(reason) => return Ok(reason),
+                event => self.take(event),
+            }
+        }
+    }
+
     fn take(&mut self, event: ModelEvent) {
         match event {
             ModelEvent::Text(text) => self.text(text),
             ModelEvent::Reasoning(text) => self.reasoning(text),
             ModelEvent::ReasoningSignature(signature) => self.sign(signature),
             ModelEvent::CallForming { id, tool, bytes } => {
-                let id = self.id_of(&id);
+                let id = match self.forming.get(&id) {
+                    Some(ours) => ours.clone(),
+                    None => {
+                        let ours = self.unique(&id);
+                        self.forming.insert(id, ours.clone());
+                        ours
+                    }
+                };
                 self.emitter.emit(Event::CallForming { id, tool, bytes });
             }
             ModelEvent::Call(call) => {
-                let id = self.id_of(call.id.as_str());
-                self.forming = None;
-                self.ids.insert(id.clone());
+                let formed = self.forming.remove(call.id.as_str());
+                let id = formed.unwrap_or_else(|| self.unique(call.id.as_str()));
                 self.parts.push(Part::Call(ToolCall { id, ..call }));
             }
+            ModelEvent::Usage(usage) => self.usage.get_or_insert_default().add(&usage),
             ModelEvent::Retry { attempt, wait_ms, reason } => {
                 self.emitter.emit(Event::Retry { attempt, wait_ms, reason });
             }
-            ModelEvent::Usage(_) | ModelEvent::Stop(_) => {}
+            ModelEvent::Stop(_) => {}
         }
     }
 
-    /// Our id for a provider's: the same while one call forms, unique among all.
-    fn id_of(&mut self, given: &str) -> CallId {
-        if let Some((theirs, ours)) = &self.forming
-            && theirs == given
-        {
-            return ours.clone();
-        }
-        let id = self.history.unique(given, &self.ids);
-        self.forming = Some((given.to_owned(), id.clone()));
+    /// Takes an id that no call of the session has: the given one if it is free.
+    fn unique(&mut self, given: &str) -> CallId {
+        let given = CallId(given.to_owned());
+        let made = (self.ids.len() + 1..).map(|number| CallId(format!("call_{number}")));
+        let wanted = Some(given).filter(|id| !id.as_str().is_empty());
+        let free = wanted.into_iter().chain(made).find(|id| !self.ids.contains(id));
+        let id = free.unwrap_or_else(|| CallId("call".to_owned()));
+        self.ids.insert(id.clone());
         id
     }
 
@@ -143,14 +145,11 @@ impl Building<'_> {
         self.emitter.emit(Event::ReasoningDelta { text: more });
     }
 
+    /// Signs the reasoning before it. A signature without one is a part of its own and must be kept.
     fn sign(&mut self, given: String) {
-        let reasoning = self.parts.iter_mut().rev().find_map(|part| match part {
-            Part::Reasoning { signature, .. } => Some(signature),
-            _ => None,
-        });
-        match reasoning {
-            Some(signature) => *signature = Some(given),
-            None => self.parts.push(Part::Reasoning { text: String::new(), signature: Some(given) }),
+        match self.parts.last_mut() {
+            Some(Part::Reasoning { signature: signature @ None, .. }) => *signature = Some(given),
+            _ => self.parts.push(Part::Reasoning { text: String::new(), signature: Some(given) }),
         }
     }
 }

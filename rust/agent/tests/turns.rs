@@ -84,7 +84,12 @@ impl Rig {
     }
 
     fn open(&self, trust: Trust) -> Arc<Session> {
-        let open = OpenSession { root: self.root(), model: "m::m".to_owned(), trust: Some(trust), ..Default::default() };
+        let open = OpenSession {
+            root: self.root(),
+            model: "m::m".to_owned(),
+            trust: Some(trust),
+            ..Default::default()
+        };
         self.engine.open(open).unwrap()
     }
 
@@ -159,7 +164,12 @@ fn assert_valid(request: &ModelRequest) {
 async fn calls_run_and_their_results_go_back_in_order() {
     let edit = json!({ "path": "a.txt", "edits": [{ "old": "one", "new": "two" }] });
     let mut rig = rig(vec![
-        vec![text("I look."), call("1", "Read", json!({ "path": "a.txt" })), call("2", "Bash", json!({ "command": "echo hi" })), stop()],
+        vec![
+            text("I look."),
+            call("1", "Read", json!({ "path": "a.txt" })),
+            call("2", "Bash", json!({ "command": "echo hi" })),
+            stop(),
+        ],
         vec![call("3", "Edit", edit), stop()],
         vec![text("Done."), stop()],
     ]);
@@ -251,7 +261,8 @@ async fn nobody_there_ends_the_turn_with_every_call_answered() {
         call("3", "AskUser", json!({ "question": "which?" })),
         stop(),
     ]]);
-    let open = OpenSession { root: rig.root(), model: "m::m".to_owned(), unattended: true, ..Default::default() };
+    let open =
+        OpenSession { root: rig.root(), model: "m::m".to_owned(), unattended: true, ..Default::default() };
     rig.engine.open(open).unwrap().prompt("go".to_owned(), String::new());
     assert_eq!(rig.end().await, Outcome::NeedsApproval);
     assert_eq!(rig.results().len(), 3);
@@ -261,7 +272,12 @@ async fn nobody_there_ends_the_turn_with_every_call_answered() {
 #[tokio::test]
 async fn stop_ends_a_running_command_and_the_history_stays_valid() {
     let mut rig = rig(vec![
-        vec![text("I wait."), call("1", "Bash", json!({ "command": "hang" })), call("2", "Write", json!({ "path": "a", "content": "" })), stop()],
+        vec![
+            text("I wait."),
+            call("1", "Bash", json!({ "command": "hang" })),
+            call("2", "Write", json!({ "path": "a", "content": "" })),
+            stop(),
+        ],
         vec![text("Hello."), stop()],
     ]);
     let session = rig.open(Trust::Safe);
@@ -371,7 +387,9 @@ async fn errors_end_the_turn_and_the_next_one_works() {
     let session = rig.open(Trust::Safe);
     session.prompt("one".to_owned(), String::new());
     assert_eq!(rig.end().await, Outcome::Failed);
-    assert!(rig.seen.iter().any(|event| matches!(event, Event::Error { error } if error.message == "cut off")));
+    assert!(
+        rig.seen.iter().any(|event| matches!(event, Event::Error { error } if error.message == "cut off"))
+    );
     assert!(rig.results().is_empty(), "a call of a broken message ran");
     session.prompt("two".to_owned(), String::new());
     assert_eq!(rig.end().await, Outcome::Failed, "two empty replies are no answer");
@@ -383,7 +401,12 @@ async fn errors_end_the_turn_and_the_next_one_works() {
 #[tokio::test]
 async fn ids_that_clash_are_made_unique() {
     let mut rig = rig(vec![
-        vec![call("x", "Think", json!({ "thought": "a" })), call("x", "Think", json!({ "thought": "b" })), call("", "Think", json!({ "thought": "c" })), stop()],
+        vec![
+            call("x", "Think", json!({ "thought": "a" })),
+            call("x", "Think", json!({ "thought": "b" })),
+            call("", "Think", json!({ "thought": "c" })),
+            stop(),
+        ],
         vec![call("x", "Think", json!({ "thought": "d" })), stop()],
         vec![text("Done."), stop()],
     ]);
@@ -398,7 +421,8 @@ async fn ids_that_clash_are_made_unique() {
 
 #[tokio::test]
 async fn limits_of_steps_and_repeats_stop_a_turn() {
-    let distinct = (0..20).map(|n| vec![call("", "Think", json!({ "thought": n.to_string() })), stop()]).collect();
+    let distinct =
+        (0..20).map(|n| vec![call("", "Think", json!({ "thought": n.to_string() })), stop()]).collect();
     let mut steps = rig(distinct);
     steps.open(Trust::Safe).prompt("go".to_owned(), String::new());
     assert_eq!(steps.end().await, Outcome::StepLimit);
@@ -411,10 +435,7 @@ async fn limits_of_steps_and_repeats_stop_a_turn() {
 
 #[tokio::test]
 async fn a_stored_session_goes_on_with_open_calls_closed() {
-    let mut rig = rig(vec![
-        vec![text("One."), stop()],
-        vec![text("Two."), stop()],
-    ]);
+    let mut rig = rig(vec![vec![text("One."), stop()], vec![text("Two."), stop()]]);
     let session = rig.open(Trust::Safe);
     session.prompt("first".to_owned(), String::new());
     assert_eq!(rig.end().await, Outcome::Done);
