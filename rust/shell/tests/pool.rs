@@ -22,7 +22,7 @@ impl View for Seen {
 
 fn pool(shell: &str) -> (Pool, Arc<Seen>) {
     let env = vec![
-        ("PATH".to_owned(), std::env::var("PATH").unwrap()),
+        ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin".to_owned()),
         ("ANTHROPIC_API_KEY".to_owned(), "secret".to_owned()),
     ];
     let seen = Arc::new(Seen::default());
