@@ -90,7 +90,18 @@ M.SCHEMA = {
     option("height", "integer", 12, "Lines of the split or float.", { min = 3 }),
     option("shell", "string", nil, "The shell's program; `$SHELL` without it."),
   }),
-  section("keys", "Keys in Koda's own windows; `false` for none.", {}),
+  section("keys", "Keys in Koda's own windows; `false` for none.", {
+    option("send", "key", "<C-s>", "Sends the prompt, while it is written too; <CR> in normal mode sends as well."),
+    option("hide", "key", "q", "Hides the chat."),
+    option("stop", "key", "<C-c>", "Stops what runs."),
+    option("unfold", "key", "<Tab>", "Unfolds the call at the cursor, or folds it."),
+    option("accept", "key", "a", "Accepts what waits, once; answers a question. In the prompt single letters need Alt."),
+    option("accept_session", "key", "A", "Accepts what waits, and its like in this session."),
+    option("reject", "key", "r", "Rejects what waits."),
+    option("reject_reason", "key", "R", "Rejects what waits, with a reason for the model."),
+    option("next_ask", "key", "<M-n>", "Shows the next of what waits."),
+    option("previous_ask", "key", "<M-p>", "Shows the one before."),
+  }),
   section("log", "The log (`:Koda log`).", {
     option("level", "enum", "info", "What is logged.", { values = { "error", "warn", "info", "debug", "trace" } }),
   }),
@@ -140,7 +151,7 @@ end
 function M.set(opts)
   problem = nil
   local merged = defaults(M.SCHEMA)
-  if opts ~= nil then
+  if opts ~= nil and (type(opts) ~= "table" or next(opts) ~= nil) then
     problem = require("koda.validate").check(M.SCHEMA, opts)
     if problem then
       return nil, problem

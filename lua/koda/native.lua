@@ -33,7 +33,7 @@ local function look_around()
   library.remove_old(file --[[@as string]])
   local newer = library.newer_source()
   if newer then
-    require("koda.notify").warn(("the library is older than %s: run :Koda build, then restart Neovim"):format(newer))
+    require("koda.notify").warn(("%s has changed: run :Koda build, then restart Neovim"):format(newer))
   end
 end
 

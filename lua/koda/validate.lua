@@ -1,8 +1,14 @@
 --- Checks settings against the schema in `koda.config`, and says each fault with what to write instead.
 
-local nearest = require("koda.nearest")
-
 local M = {}
+
+---@param word any
+---@param candidates string[]
+---@return string?
+local function nearest(word, candidates)
+  -- Required only for a fault: `setup` runs at each start of Neovim.
+  return type(word) == "string" and require("koda.nearest").find(word, candidates) or nil
+end
 
 ---@param value any
 ---@return string
@@ -72,7 +78,7 @@ function checks.enum(option, value, path)
   if vim.list_contains(option.values, value) then
     return nil
   end
-  local near = type(value) == "string" and nearest.find(value, option.values)
+  local near = nearest(value, option.values)
   local hint = near and ('; did you mean "%s"?'):format(near) or ""
   return mismatch(path, choices(option.values), value) .. hint
 end
@@ -114,7 +120,7 @@ local function unknown(fields, name, parent)
   local names = vim.tbl_map(function(field)
     return field.name
   end, fields)
-  local near = type(name) == "string" and nearest.find(name, names)
+  local near = nearest(name, names)
   local hint = near and ("; did you mean `%s`?"):format(join(parent, near))
     or #names > 0 and ("; there are %s"):format(table.concat(names, ", "))
     or ""

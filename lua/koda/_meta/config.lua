@@ -29,6 +29,16 @@
 ---@field shell? string The shell's program; `$SHELL` without it.
 
 ---@class koda.Settings.keys
+---@field send? string|false Sends the prompt, while it is written too; <CR> in normal mode sends as well.
+---@field hide? string|false Hides the chat.
+---@field stop? string|false Stops what runs.
+---@field unfold? string|false Unfolds the call at the cursor, or folds it.
+---@field accept? string|false Accepts what waits, once; answers a question. In the prompt single letters need Alt.
+---@field accept_session? string|false Accepts what waits, and its like in this session.
+---@field reject? string|false Rejects what waits.
+---@field reject_reason? string|false Rejects what waits, with a reason for the model.
+---@field next_ask? string|false Shows the next of what waits.
+---@field previous_ask? string|false Shows the one before.
 
 ---@class koda.Settings.log
 ---@field level? "error"|"warn"|"info"|"debug"|"trace" What is logged.
@@ -70,6 +80,16 @@
 ---@field shell? string The shell's program; `$SHELL` without it.
 
 ---@class koda.Config.keys
+---@field send string|false Sends the prompt, while it is written too; <CR> in normal mode sends as well.
+---@field hide string|false Hides the chat.
+---@field stop string|false Stops what runs.
+---@field unfold string|false Unfolds the call at the cursor, or folds it.
+---@field accept string|false Accepts what waits, once; answers a question. In the prompt single letters need Alt.
+---@field accept_session string|false Accepts what waits, and its like in this session.
+---@field reject string|false Rejects what waits.
+---@field reject_reason string|false Rejects what waits, with a reason for the model.
+---@field next_ask string|false Shows the next of what waits.
+---@field previous_ask string|false Shows the one before.
 
 ---@class koda.Config.log
 ---@field level "error"|"warn"|"info"|"debug"|"trace" What is logged.

@@ -2,6 +2,7 @@
 ---
 --- No key that people press by habit accepts anything: Enter does nothing here.
 
+local keys = require("koda.keys")
 local show = require("koda.approve.show")
 
 local M = {}
@@ -128,23 +129,22 @@ local function step(by)
   end
 end
 
---- Sets the keys of the card in one of the chat's buffers: plain letters in the transcript, with Alt in both.
+--- Sets the keys of the card in one of the chat's buffers: plain in the transcript, with Alt in both.
 ---@param buf integer
----@param key fun(modes: string|string[], lhs: string, plug: string, fn: fun(), desc: string)
-function M.map(buf, key)
-  local keys = {
-    { "a", "accept", function() accept("once") end, "accepts what waits, once" },
-    { "A", "accept-session", function() accept("session") end, "accepts what waits, and its like in this session" },
-    { "r", "reject", function() answer({ decision = "reject" }) end, "rejects what waits" },
-    { "R", "reject-reason", reject_with_reason, "rejects what waits, with a reason" },
-    { "]", "next-ask", function() step(1) end, "shows the next of what waits" },
-    { "[", "previous-ask", function() step(-1) end, "shows the one before" },
+function M.map(buf)
+  local actions = {
+    accept = function() accept("once") end,
+    accept_session = function() accept("session") end,
+    reject = function() answer({ decision = "reject" }) end,
+    reject_reason = reject_with_reason,
+    next_ask = function() step(1) end,
+    previous_ask = function() step(-1) end,
   }
   local is_transcript = vim.bo[buf].filetype == "koda"
-  for _, item in ipairs(keys) do
-    key({ "n", "i" }, "<M-" .. item[1] .. ">", item[2], item[3], item[4])
-    if is_transcript and item[1]:find("%a") then
-      vim.keymap.set("n", item[1], "<Plug>(koda-" .. item[2] .. ")", { buffer = buf, nowait = true, desc = "Koda: " .. item[4] })
+  for name, act in pairs(actions) do
+    keys.set(buf, { "n", "i" }, name, act, { keys.while_typing(name) })
+    if is_transcript then
+      keys.set(buf, "n", name, act)
     end
   end
 end

@@ -1,5 +1,7 @@
 --- The card of an approval or a question: everything that will run, visible to the last character.
 
+local keys = require("koda.keys")
+
 local M = {}
 
 --- Lines of a text that a card shows; the rest is counted.
@@ -94,8 +96,13 @@ local function add_reasons(lines, spans, verdict)
 end
 
 local KEYS = {
-  approval = "  [r] reject  [R] reject with a reason  [a] accept once  [A] accept for this session",
-  question = "  [a] answer  [r] don't answer",
+  approval = {
+    { "reject", "reject" },
+    { "reject_reason", "reject with a reason" },
+    { "accept", "accept once" },
+    { "accept_session", "accept for this session" },
+  },
+  question = { { "accept", "answer" }, { "reject", "don't answer" } },
 }
 
 --- Draws the card of what waits.
@@ -106,7 +113,7 @@ local KEYS = {
 ---@return table[] spans row, first byte, byte after the last, group
 function M.card(ask, index, count)
   local lines, spans = { "" }, {}
-  local of = count > 1 and (" (%d of %d, <M-]> next)"):format(index, count) or ""
+  local of = count > 1 and (" (%d of %d, %s next)"):format(index, count, keys.of("next_ask") or "no key for the") or ""
   if ask.kind == "question" then
     lines[#lines + 1] = "  ? " .. M.visible((tostring(ask.call.args.question):gsub("\n", " "))) .. of
     for number, option in ipairs(ask.call.args.options or {}) do
@@ -118,7 +125,7 @@ function M.card(ask, index, count)
     add_call(lines, type(ask.call.args) == "table" and ask.call.args or {})
     add_reasons(lines, spans, ask.verdict)
   end
-  lines[#lines + 1] = KEYS[ask.kind] .. "  (in the prompt: with Alt)"
+  lines[#lines + 1] = "  " .. keys.hint(KEYS[ask.kind], "[%s] %s", "  ") .. "  (in the prompt: with Alt)"
   spans[#spans + 1] = { #lines - 1, 0, #lines[#lines], "KodaAskKey" }
   return lines, spans
 end

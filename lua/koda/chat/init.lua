@@ -6,6 +6,7 @@
 local bar = require("koda.chat.bar")
 local calls = require("koda.chat.calls")
 local events = require("koda.events")
+local keys = require("koda.keys")
 local prompt = require("koda.chat.prompt")
 local transcript = require("koda.chat.transcript")
 local view = require("koda.chat.view")
@@ -50,13 +51,9 @@ end
 --- Sets the keys that transcript and prompt share.
 ---@param buf integer
 local function map(buf)
-  local function key(modes, lhs, plug, fn, desc)
-    vim.keymap.set(modes, "<Plug>(koda-" .. plug .. ")", fn, { buffer = buf, desc = "Koda: " .. desc })
-    vim.keymap.set(modes, lhs, "<Plug>(koda-" .. plug .. ")", { buffer = buf, nowait = true, desc = "Koda: " .. desc })
-  end
-  key("n", "q", "hide", M.hide, "hides the chat")
-  key({ "n", "i" }, "<C-c>", "stop-turn", M.stop, "stops what runs")
-  require("koda.approve").map(buf, key)
+  keys.set(buf, "n", "hide", M.hide)
+  keys.set(buf, { "n", "i" }, "stop", M.stop)
+  require("koda.approve").map(buf)
 end
 
 ---@return koda.chat.View
@@ -71,10 +68,7 @@ local function fresh()
       calls.toggle(made.transcript, call)
     end
   end
-  vim.keymap.set("n", "<Plug>(koda-unfold)", unfold, { buffer = buf, desc = "Koda: unfolds the call" })
-  for _, lhs in ipairs({ "<Tab>", "za" }) do
-    vim.keymap.set("n", lhs, "<Plug>(koda-unfold)", { buffer = buf, nowait = true, desc = "Koda: unfolds the call" })
-  end
+  keys.set(buf, "n", "unfold", unfold, { "za", keys.of("unfold") })
   vim.keymap.set("n", "i", function()
     local wins = window.get()
     if wins then

@@ -33,9 +33,8 @@ function M.buffer(send, map)
       send(text)
     end
   end
-  vim.keymap.set({ "n", "i" }, "<Plug>(koda-send)", submit, { buffer = buf, desc = "Koda: sends the prompt" })
+  require("koda.keys").set(buf, { "n", "i" }, "send", submit)
   vim.keymap.set("n", "<CR>", "<Plug>(koda-send)", { buffer = buf, desc = "Koda: sends the prompt" })
-  vim.keymap.set({ "n", "i" }, "<C-s>", "<Plug>(koda-send)", { buffer = buf, desc = "Koda: sends the prompt" })
   map(buf)
   return buf
 end

@@ -30,6 +30,12 @@ function M.get()
   return M.is_open() and windows or nil
 end
 
+---@return string # the keys that one has to know
+local function hint()
+  local others = { { "unfold", "unfold" }, { "hide", "hide" }, { "stop", "stop" } }
+  return " <CR> send · " .. require("koda.keys").hint(others, "%s %s", " · ") .. " "
+end
+
 ---@return table transcript
 ---@return table prompt
 local function float_configs()
@@ -49,7 +55,7 @@ local function float_configs()
   local below = vim.tbl_extend("error", shared, {
     row = top + above.height + 2,
     height = PROMPT_LINES,
-    footer = " <CR> send · <Tab> unfold · q hide · <C-c> stop ",
+    footer = hint(),
     footer_pos = "center",
   })
   return above, below
@@ -104,7 +110,7 @@ function M.open(transcript, prompt)
   dress(windows.transcript, false)
   dress(windows.prompt, true)
   if not is_float then
-    vim.wo[windows.prompt].winbar = "%#KodaBarDim# <CR> send · <Tab> unfold · q hide · <C-c> stop"
+    vim.wo[windows.prompt].winbar = "%#KodaBarDim#" .. hint():gsub("%%", "%%%%")
   end
 end
 

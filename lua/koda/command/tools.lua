@@ -1,20 +1,24 @@
 --- `:Koda tools`.
 
-local DECISIONS = { auto = "as trust says", ask = "asked each time", off = "never offered" }
+local POLICIES = { ask = "asked each time", off = "never offered" }
+
+--- Returns the first sentence of a text.
+---@param text string
+---@return string
+local function gist(text)
+  return (text:match("^(.-)[.:]%s") or text:gsub("%.$", ""))
+end
 
 return function()
   local native, problem = require("koda.native").get()
   if not native then
     return require("koda.notify").error(problem --[[@as koda.Error]])
   end
-  local config, now = require("koda.config").get(), require("koda.current").get()
-  local lines = {
-    ("Offered in mode %s; trust is %s."):format(now.mode, now.trust),
-    "",
-  }
+  local policies, now = require("koda.config").get().tools, require("koda.current").get()
+  local lines = { ("Offered in mode %s; trust is %s."):format(now.mode, now.trust), "" }
   for _, tool in ipairs(native.tools(now.mode)) do
-    lines[#lines + 1] = ("%-12s %s"):format(tool.name, DECISIONS[config.tools[tool.name] or "auto"])
-    lines[#lines + 1] = "             " .. tool.description:match("^[^.:]*")
+    local policy = POLICIES[policies[tool.name]]
+    lines[#lines + 1] = ("%-12s %s%s"):format(tool.name, gist(tool.description), policy and (" [%s]"):format(policy) or "")
   end
   require("koda.view").open("Koda: tools", lines)
 end
