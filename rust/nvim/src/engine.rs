@@ -63,7 +63,9 @@ pub fn running() -> Option<&'static Koda> {
 ///
 /// `not_started` before `start`.
 pub fn koda() -> Result<&'static Koda, UserError> {
-    KODA.get().ok_or_else(|| UserError::new("not_started", "Koda's library is not set up").hint("call require('koda').setup()"))
+    KODA.get().ok_or_else(|| {
+        UserError::new("not_started", "Koda's library is not set up").hint("call require('koda').setup()")
+    })
 }
 
 /// Starts everything, once; later calls change nothing. Must run on the main thread.
@@ -144,7 +146,8 @@ fn model_settings(settings: &Settings) -> ModelSettings {
 
 fn pool_options(settings: &Settings) -> PoolOptions {
     // A variable that is no UTF-8 can't be handed on unchanged and is left out.
-    let env = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let env = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     // Neovim's own variables would make an inner Neovim take this one for its parent.
     let env = env.filter(|(name, _)| !matches!(name.as_str(), "NVIM" | "VIM" | "VIMRUNTIME" | "MYVIMRC"));
     PoolOptions { shell: settings.terminal.shell.clone(), ..PoolOptions::new(env.collect()) }

@@ -246,7 +246,7 @@ fn link_target(path: &Path) -> Result<Option<PathBuf>, PathError> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
 

@@ -10,10 +10,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Absent values are `nil`, arrays plain tables.
-pub const OPTIONS: Options = Options::new()
-    .set_array_metatable(false)
-    .serialize_none_to_null(false)
-    .serialize_unit_to_null(false);
+pub const OPTIONS: Options =
+    Options::new().set_array_metatable(false).serialize_none_to_null(false).serialize_unit_to_null(false);
 
 /// Reads a Lua value as `T`.
 ///

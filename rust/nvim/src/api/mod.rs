@@ -22,12 +22,15 @@ pub fn table(lua: &Lua) -> LuaResult<LuaTable> {
     table.set("commit", lua.create_function(|_, ()| Ok(option_env!("KODA_COMMIT").unwrap_or("unknown")))?)?;
     table.set("setup", lua.create_function(setup)?)?;
     table.set("stats", function(lua, |_, koda, ()| Ok(koda.bridge.stats()))?)?;
-    table.set("shutdown", lua.create_function(|_, ()| {
-        if let Some(koda) = engine::running() {
-            koda.shutdown();
-        }
-        Ok(())
-    })?)?;
+    table.set(
+        "shutdown",
+        lua.create_function(|_, ()| {
+            if let Some(koda) = engine::running() {
+                koda.shutdown();
+            }
+            Ok(())
+        })?,
+    )?;
     sessions::register(lua, &table)?;
     calls::register(lua, &table)?;
     terminals::register(lua, &table)?;

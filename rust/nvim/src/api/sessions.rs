@@ -89,7 +89,11 @@ fn set(lua: &Lua, koda: &Koda, (session, change): (String, LuaValue)) -> Result<
     Ok(true)
 }
 
-fn sessions(lua: &Lua, koda: &Koda, (cwd, callback): (Option<String>, LuaFunction)) -> Result<bool, UserError> {
+fn sessions(
+    lua: &Lua,
+    koda: &Koda,
+    (cwd, callback): (Option<String>, LuaFunction),
+) -> Result<bool, UserError> {
     let store = koda.store.clone();
     later(lua, koda, callback, async move {
         store.sessions(cwd.as_deref()).map_err(|error| UserError::new("store", error.to_string()))

@@ -19,7 +19,10 @@ pub fn register(lua: &Lua, table: &LuaTable) -> LuaResult<()> {
         "terminal_resize",
         function(lua, |_, koda, (terminal, columns, rows): (u32, u16, u16)| {
             if columns == 0 || rows == 0 {
-                return Err(UserError::new("usage", "koda.terminal_resize: a terminal has at least one cell"));
+                return Err(UserError::new(
+                    "usage",
+                    "koda.terminal_resize: a terminal has at least one cell",
+                ));
             }
             koda.pool.resize(terminal, columns, rows);
             Ok(true)

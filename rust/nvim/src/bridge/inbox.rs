@@ -203,6 +203,8 @@ fn guarded<R>(job: impl FnOnce() -> LuaResult<R>) -> Result<R, BridgeError> {
     match catch_unwind(AssertUnwindSafe(job)) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(BridgeError::Failed(error.to_string())),
-        Err(_) => Err(BridgeError::Failed("Koda panicked on the main thread; its log has the place".to_owned())),
+        Err(_) => {
+            Err(BridgeError::Failed("Koda panicked on the main thread; its log has the place".to_owned()))
+        }
     }
 }

@@ -116,7 +116,9 @@ fn merge(last: Option<&mut Envelope>, next: &Envelope) -> bool {
             text.push_str(more);
             true
         }
-        (Event::CallForming { id, bytes, .. }, Event::CallForming { id: same, bytes: now, .. }) if id == same => {
+        (Event::CallForming { id, bytes, .. }, Event::CallForming { id: same, bytes: now, .. })
+            if id == same =>
+        {
             *bytes = *now;
             true
         }
@@ -126,7 +128,9 @@ fn merge(last: Option<&mut Envelope>, next: &Envelope) -> bool {
 
 fn weight(event: &Event) -> usize {
     match event {
-        Event::TextDelta { text } | Event::ReasoningDelta { text } | Event::ToolResult { text, .. } => text.len(),
+        Event::TextDelta { text } | Event::ReasoningDelta { text } | Event::ToolResult { text, .. } => {
+            text.len()
+        }
         Event::Message { message, .. } => message.text().len(),
         _ => 0,
     }

@@ -101,7 +101,9 @@ fn apply(
         return Ok(Err(EditorError::Stale(path.to_owned())));
     }
     let Some(change) = place(&before.text, edits) else {
-        return Ok(Err(EditorError::Editor("an edit lies outside the text or within a character".to_owned())));
+        return Ok(Err(EditorError::Editor(
+            "an edit lies outside the text or within a character".to_owned(),
+        )));
     };
     let change = lua.to_value_with(&change, convert::OPTIONS)?;
     let number: i64 = buffer.get("buffer")?;
@@ -145,7 +147,12 @@ impl Editor for NvimEditor {
         }
     }
 
-    async fn edit(&self, path: &Path, revision: &Revision, edits: &[TextEdit]) -> Result<Written, EditorError> {
+    async fn edit(
+        &self,
+        path: &Path,
+        revision: &Revision,
+        edits: &[TextEdit],
+    ) -> Result<Written, EditorError> {
         // Whether it is a text file at all is found out before a buffer is made for it.
         self.read(path).await?;
         let (path, revision, edits) = (path.to_owned(), revision.clone(), edits.to_vec());
@@ -167,7 +174,8 @@ impl Editor for NvimEditor {
         let owned = text.to_owned();
         disk::blocking(path.to_owned(), move |path| disk::create(path, &owned)).await?;
         let wanted = path.to_owned();
-        self.on_main(move |lua| function(lua, "refresh")?.call::<()>(lua_path(lua, &wanted)?).map(Ok)).await?;
+        self.on_main(move |lua| function(lua, "refresh")?.call::<()>(lua_path(lua, &wanted)?).map(Ok))
+            .await?;
         Ok(Written { revision: disk::revision(text), saved: true, reformatted: None })
     }
 

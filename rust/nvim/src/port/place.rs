@@ -127,8 +127,8 @@ mod tests {
             Change::Whole { lines, end_of_line } => (lines, end_of_line),
             Change::Parts { parts, end_of_line } => {
                 for part in parts.iter().rev() {
-                    let head = buffer[part.row][..part.col].to_owned();
-                    let tail = buffer[part.end_row][part.end_col..].to_owned();
+                    let head = buffer[part.row].get(..part.col).unwrap().to_owned();
+                    let tail = buffer[part.end_row].get(part.end_col..).unwrap().to_owned();
                     let middle = format!("{head}{}{tail}", part.lines.join("\n"));
                     buffer.splice(part.row..=part.end_row, lines(&middle));
                 }

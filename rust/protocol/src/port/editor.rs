@@ -126,7 +126,12 @@ pub trait Editor: Send + Sync {
     /// `edits` are sorted by position and don't overlap. If the document is not in the state `revision`,
     /// nothing is done and the error is [`EditorError::Stale`]. A file that is not loaded is loaded
     /// hidden and unlisted. Format, windows, cursor, marks and jump list stay.
-    async fn edit(&self, path: &Path, revision: &Revision, edits: &[TextEdit]) -> Result<Written, EditorError>;
+    async fn edit(
+        &self,
+        path: &Path,
+        revision: &Revision,
+        edits: &[TextEdit],
+    ) -> Result<Written, EditorError>;
 
     /// Creates a file with `text`, and its parent directories. [`EditorError::Exists`] if one stands there.
     async fn create(&self, path: &Path, text: &str) -> Result<Written, EditorError>;
