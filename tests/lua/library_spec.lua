@@ -67,6 +67,37 @@ local function refuses(library, code)
   assert(problem.hint:find(":Koda build", 1, true), problem.hint)
 end
 
+local path_before = vim.env.PATH
+
+---@param t { folder: string }
+---@param script string
+local function fake_cargo(t, script)
+  vim.fn.mkdir(t.folder .. "/bin")
+  local cargo = t.folder .. "/bin/cargo"
+  vim.fn.writefile({ "#!/bin/sh", "cd " .. t.folder, script }, cargo)
+  assert(vim.uv.fs_chmod(cargo, 493))
+  vim.env.PATH = t.folder .. "/bin:" .. path_before
+end
+
+---@return string[] heard
+---@return koda.Error?
+local function build()
+  local heard, over, problem = {}, false, nil
+  require("koda.build").run({
+    progress = function(text)
+      heard[#heard + 1] = text
+    end,
+    done = function(err)
+      over, problem = true, err
+    end,
+  })
+  assert(vim.wait(10000, function()
+    return over
+  end, 10))
+  vim.env.PATH = path_before
+  return heard, problem
+end
+
 return {
   ["what was installed is found; nothing installed is said to be missing"] = function(t)
     local library, built = checkout(t)
@@ -149,5 +180,31 @@ return {
     checkout(t)
     local problem = assert(install(t.folder .. "/nothing"))
     assert(problem.message:find("/nothing", 1, true), problem.message)
+  end,
+
+  ["the build runs cargo, tells how far it is, and installs what it made"] = function(t)
+    local library, built = checkout(t)
+    vim.uv.fs_rename(built, t.folder .. "/made")
+    fake_cargo(t, 'printf "   Compiling koda\\r    Building [=> ] 7/12: koda\\r\\n" >&2; cp made ' .. built)
+    local heard, problem = build()
+    assert(not problem, vim.inspect(problem))
+    assert(vim.list_contains(heard, "building 7 of 12"), vim.inspect(heard))
+    assert(check(library))
+  end,
+
+  ["a build that fails says why, and keeps the old library"] = function(t)
+    local library, built = checkout(t)
+    assert(not install(built))
+    fake_cargo(t, 'echo "error: no linker" >&2; echo "more" >&2; exit 101')
+    local _, problem = build()
+    assert(problem and problem.message:find("error: no linker", 1, true), vim.inspect(problem))
+    assert(problem.message:find("101", 1, true) and check(library))
+  end,
+
+  ["without cargo the build says what to install"] = function(t)
+    checkout(t)
+    vim.env.PATH = t.folder
+    local _, problem = build()
+    assert(problem and problem.message:find("cargo", 1, true) and problem.hint:find("Rust", 1, true), vim.inspect(problem))
   end,
 }

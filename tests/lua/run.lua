@@ -40,8 +40,13 @@ local function run_in_child(path, home)
     vim.fn.mkdir(folder, "p")
     env[("XDG_%s_%s"):format(name, name == "RUNTIME" and "DIR" or "HOME")] = folder
   end
-  local command = { vim.v.progpath, "--clean", "-l", here .. "/run.lua", "--child", path }
-  local result = vim.system(command, { env = env, clear_env = true, cwd = home, timeout = 60000 }):wait()
+  -- By env(1): `clear_env` of vim.system loses the variables in Neovim 0.10.
+  local command = { "env", "-i" }
+  for name, value in vim.spairs(env) do
+    command[#command + 1] = ("%s=%s"):format(name, value)
+  end
+  vim.list_extend(command, { vim.v.progpath, "--clean", "-l", here .. "/run.lua", "--child", path })
+  local result = vim.system(command, { cwd = home, timeout = 60000 }):wait()
   local output = (result.stdout or "") .. (result.stderr or "")
   local before, passed, failed = output:match("^(.-)" .. MARK:gsub("%-", "%%-") .. " (%d+) (%d+)")
   if not passed then
