@@ -56,7 +56,6 @@ function Transcript:change(change)
   vim.bo[self.buf].modifiable = true
   change()
   vim.bo[self.buf].modifiable = false
-  vim.bo[self.buf].modified = false
   local last = vim.api.nvim_buf_line_count(self.buf)
   for _, win in ipairs(following) do
     vim.api.nvim_win_set_cursor(win, { last, 0 })

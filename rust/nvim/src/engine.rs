@@ -9,7 +9,6 @@ use koda_model::{ModelSettings, Models};
 use koda_protocol::UserError;
 use koda_protocol::port::{Store, Terminals};
 use koda_shell::{Pool, PoolOptions};
-use koda_store::SqliteStore;
 use koda_tools::{Ports, Registry};
 use mlua::prelude::{Lua, LuaFunction};
 use tokio::runtime::Runtime;
@@ -20,6 +19,7 @@ use crate::clock::SystemClock;
 use crate::log;
 use crate::port::{NvimEditor, SplitView};
 use crate::settings::Settings;
+use crate::store::LazyStore;
 
 /// Steps of a turn unless the settings say otherwise.
 const MAX_STEPS: u32 = 200;
@@ -99,7 +99,7 @@ fn build(lua: &Lua, settings: Settings, deliver: LuaFunction) -> Result<Koda, Us
     let bridge = bridge::start(lua).map_err(|error| failed("the bridge", &error))?;
     let deliver = lua.create_registry_value(deliver).map_err(|error| failed("the bridge", &error))?;
     let outbox = Outbox::new(bridge.clone(), runtime.handle().clone(), deliver);
-    let store = open_store(&settings)?;
+    let store: Arc<dyn Store> = Arc::new(LazyStore::open(settings.data_dir.clone()));
     let models = Arc::new(Models::new(model_settings(&settings)));
     let pool = Pool::new(pool_options(&settings), Arc::new(SplitView::new(bridge.clone())));
     let desk = Arc::new(Desk::default());
@@ -119,17 +119,6 @@ fn build(lua: &Lua, settings: Settings, deliver: LuaFunction) -> Result<Koda, Us
         cancel: CancellationToken::new(),
     });
     Ok(Koda { bridge, runtime, engine, desk, models, pool, store, settings })
-}
-
-fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, UserError> {
-    let store = SqliteStore::open(&settings.data_dir).map_err(|error| {
-        UserError::new("store", format!("the sessions can't be opened: {error}"))
-            .hint("check the rights of that folder, or set data_dir")
-    })?;
-    if let Some(aside) = store.kept_aside() {
-        tracing::warn!(path = %aside.display(), "the session database could not be read and was kept aside");
-    }
-    Ok(Arc::new(store))
 }
 
 fn env(name: &str) -> Option<String> {

@@ -12,6 +12,7 @@ mod engine;
 mod log;
 mod port;
 mod settings;
+mod store;
 
 use mlua::prelude::{Lua, LuaResult, LuaTable};
 

@@ -13,9 +13,9 @@ use tokio::runtime::Handle;
 use super::Bridge;
 use crate::api::convert;
 
-/// The least time between two deliveries. Thirty redraws a second read as a steady flow and leave the
-/// main thread idle most of the time.
-const FRAME: Duration = Duration::from_millis(33);
+/// The least time between two deliveries. Each one costs Neovim a redraw; twenty a second still read as a
+/// steady flow and leave the main thread idle most of the time.
+const FRAME: Duration = Duration::from_millis(50);
 
 /// Hand over no more events at once than are sure to fit a tick; the rest follows in the next.
 const BATCH_EVENTS: usize = 64;

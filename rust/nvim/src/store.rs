@@ -1,0 +1,64 @@
+//! The store, opened in the background: making a database waits for the disk, which the main thread must not.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use koda_protocol::port::store::SessionInfo;
+use koda_protocol::port::{SpillRef, Store, StoreError};
+use koda_protocol::{Envelope, SessionId};
+use koda_store::SqliteStore;
+
+type Opened = Result<SqliteStore, StoreError>;
+
+/// A store that opens itself; whoever uses it before it is open waits.
+pub struct LazyStore {
+    dir: PathBuf,
+    opened: Arc<OnceLock<Opened>>,
+}
+
+impl LazyStore {
+    /// Begins to open the store in `dir`. What goes wrong is told by the first use.
+    pub fn open(dir: PathBuf) -> Self {
+        let opened = Arc::new(OnceLock::new());
+        let (cell, at) = (opened.clone(), dir.clone());
+        thread::spawn(move || {
+            cell.get_or_init(|| open(&at));
+        });
+        Self { dir, opened }
+    }
+
+    fn get(&self) -> Result<&SqliteStore, StoreError> {
+        self.opened.get_or_init(|| open(&self.dir)).as_ref().map_err(Clone::clone)
+    }
+}
+
+fn open(dir: &Path) -> Opened {
+    let store = SqliteStore::open(dir)?;
+    if let Some(aside) = store.kept_aside() {
+        tracing::warn!(path = %aside.display(), "the session database could not be read and was kept aside");
+    }
+    Ok(store)
+}
+
+impl Store for LazyStore {
+    fn append(&self, envelope: &Envelope) -> Result<(), StoreError> {
+        self.get()?.append(envelope)
+    }
+
+    fn events(&self, session: &SessionId) -> Result<Vec<Envelope>, StoreError> {
+        self.get()?.events(session)
+    }
+
+    fn has(&self, session: &SessionId) -> Result<bool, StoreError> {
+        self.get()?.has(session)
+    }
+
+    fn sessions(&self, cwd: Option<&str>) -> Result<Vec<SessionInfo>, StoreError> {
+        self.get()?.sessions(cwd)
+    }
+
+    fn spill(&self, name: &str, text: &str) -> Result<SpillRef, StoreError> {
+        self.get()?.spill(name, text)
+    }
+}
