@@ -31,7 +31,7 @@ struct Understood {
     repeat: Repeat,
     /// Canonical name, or the unknown name as it came.
     tool: String,
-    prepared: Result<Prepared, ToolResult>,
+    prepared: Result<Prepared, Box<ToolResult>>,
 }
 
 /// Runs calls of a session, for turns and for calls outside of a conversation alike.
@@ -72,9 +72,9 @@ impl Dispatcher {
 
     fn understand(&self, call: ToolCall, repeat: Repeat) -> Understood {
         let registry = &self.session.parts().registry;
-        let prepare = || registry.prepare(&call, self.mode, self.session.workplace());
-        let prepared =
-            catch_unwind(AssertUnwindSafe(prepare)).unwrap_or_else(|_| Err(panicked(&call, &call.tool)));
+        let prepare = || registry.prepare(&call, self.mode, self.session.workplace()).map_err(Box::new);
+        let prepared = catch_unwind(AssertUnwindSafe(prepare))
+            .unwrap_or_else(|_| Err(Box::new(panicked(&call, &call.tool))));
         let (tool, args) = match &prepared {
             Ok(prepared) => (prepared.tool.to_owned(), prepared.args.clone()),
             Err(result) => (result.tool.clone(), call.args.clone()),
@@ -100,12 +100,12 @@ impl Dispatcher {
         &self,
         call: &ToolCall,
         repeat: Repeat,
-        prepared: Result<Prepared, ToolResult>,
+        prepared: Result<Prepared, Box<ToolResult>>,
         place: &Place,
     ) -> ToolResult {
         let prepared = match prepared {
             Ok(prepared) => prepared,
-            Err(result) => return result,
+            Err(result) => return *result,
         };
         if repeat == Repeat::Stop {
             let text = "Not run: it is the same call over and over. The turn ends here.".to_owned();
@@ -118,7 +118,7 @@ impl Dispatcher {
             () = place.reached() => {}
         }
         if let Err(result) = self.permit(call, &prepared.question(), &prepared.args).await {
-            return result;
+            return *result;
         }
         if self.cancel.is_cancelled() {
             return stopped(call, prepared.tool);
@@ -128,14 +128,19 @@ impl Dispatcher {
 
     /// Judges a call and asks the user where that is the verdict; an error is the result of a call that
     /// may not run.
-    async fn permit(&self, call: &ToolCall, question: &Question<'_>, args: &Value) -> Result<(), ToolResult> {
+    async fn permit(
+        &self,
+        call: &ToolCall,
+        question: &Question<'_>,
+        args: &Value,
+    ) -> Result<(), Box<ToolResult>> {
         let tool = question.tool;
         let verdict = judge(&self.policy(), question);
         match verdict.decision {
             Decision::Allow => Ok(()),
             Decision::Deny => {
                 let text = format!("Denied, nothing was done: {}.", verdict.reasons.join("; "));
-                Err(refused(call, tool, text, json!({ "verdict": verdict })))
+                Err(Box::new(refused(call, tool, text, json!({ "verdict": verdict }))))
             }
             // A question asks for itself.
             Decision::Ask if question.effect == Effect::Interactive => Ok(()),
@@ -168,7 +173,12 @@ impl Dispatcher {
         }
     }
 
-    fn settle(&self, call: &ToolCall, question: &Question<'_>, answer: Answer) -> Result<(), ToolResult> {
+    fn settle(
+        &self,
+        call: &ToolCall,
+        question: &Question<'_>,
+        answer: Answer,
+    ) -> Result<(), Box<ToolResult>> {
         let tool = question.tool;
         match answer {
             Answer::Accept { scope, .. } => {
@@ -180,14 +190,14 @@ impl Dispatcher {
             Answer::Reject { reason } => {
                 let why = reason.as_ref().map_or_else(String::new, |reason| format!(" They said: {reason}"));
                 let text = format!("The user rejected this call, nothing was done.{why}");
-                Err(refused(call, tool, text, json!({ "rejected": true, "reason": reason })))
+                Err(Box::new(refused(call, tool, text, json!({ "rejected": true, "reason": reason }))))
             }
             Answer::Nobody => {
                 let text =
                     "This needs the user's approval, and nobody is there to give it. Nothing was done.";
-                Err(refused(call, tool, text.to_owned(), json!({ "needs_user": true })))
+                Err(Box::new(refused(call, tool, text.to_owned(), json!({ "needs_user": true }))))
             }
-            Answer::Cancelled => Err(stopped(call, tool)),
+            Answer::Cancelled => Err(Box::new(stopped(call, tool))),
         }
     }
 

@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 pub type Stored = oneshot::Receiver<Result<Vec<Envelope>, StoreError>>;
 
 enum Job {
-    Tell { envelope: Envelope, keep: bool },
+    Tell { envelope: Box<Envelope>, keep: bool },
     Read { session: SessionId, reply: oneshot::Sender<Result<Vec<Envelope>, StoreError>> },
     Flush(oneshot::Sender<()>),
 }
@@ -129,6 +129,6 @@ impl Emitter {
     pub fn emit(&self, event: Event) {
         let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         let envelope = Envelope { time: self.clock.now(), session: self.session.clone(), event };
-        self.journal.send(Job::Tell { envelope, keep: self.keep });
+        self.journal.send(Job::Tell { envelope: Box::new(envelope), keep: self.keep });
     }
 }

@@ -1,0 +1,129 @@
+//! What must be asked: answers, grants, and nobody to ask.
+
+use koda_agent::{Change, OpenSession};
+use koda_protocol::event::{Answer, AskKind};
+use koda_protocol::{Event, Outcome, Scope, Trust};
+use serde_json::json;
+
+use crate::rig::{bash, rig, write};
+use crate::stage::{call, text};
+
+#[tokio::test]
+async fn a_rejection_reaches_the_model_with_its_reason() {
+    let mut rig = rig();
+    rig.model.says([call("1", "Write", write("a", "x"))]);
+    rig.model.says([text("Understood.")]);
+    rig.open(Trust::Safe).prompt("go".to_owned(), String::new());
+    let id = rig.asked().await;
+    let Some(Event::Approval { kind, call, verdict, .. }) = rig.seen.last() else { panic!("{:?}", rig.seen) };
+    assert_eq!((*kind, call.tool.as_str(), verdict.reasons.is_empty()), (AskKind::Approval, "Write", false));
+    rig.desk.answer(&id, Answer::Reject { reason: Some("not here".to_owned()) }).unwrap();
+    assert_eq!(rig.end().await, Outcome::Done);
+    assert!(rig.results()[0].2.contains("not here"));
+    assert_eq!(rig.text_of("a"), None);
+    let again = rig.desk.answer(&id, Answer::Reject { reason: None }).unwrap_err();
+    assert_eq!(again.code, "unknown_ask");
+    rig.check();
+}
+
+#[tokio::test]
+async fn accepted_for_the_session_is_not_asked_again() {
+    let mut rig = rig();
+    rig.model.says([call("1", "Write", write("a", "x"))]);
+    rig.model.says([call("2", "Write", write("b", "x")), call("3", "Write", write("../c", "x"))]);
+    rig.model.says([text("Done.")]);
+    rig.open(Trust::Safe).prompt("go".to_owned(), String::new());
+    let first = rig.asked().await;
+    rig.accept(&first, Scope::Session);
+    // Only what lies outside still asks.
+    let second = rig.asked().await;
+    assert_eq!(rig.desk.pending()[0].call.args["path"], "../c");
+    rig.desk.answer(&second, Answer::Reject { reason: None }).unwrap();
+    assert_eq!(rig.end().await, Outcome::Done);
+    assert!(rig.text_of("b").is_some());
+    rig.check();
+}
+
+#[tokio::test]
+async fn accepting_one_for_the_session_lets_the_alike_go_that_wait() {
+    let mut rig = rig();
+    rig.model.says([
+        call("1", "Write", write("a", "x")),
+        call("2", "Write", write("b", "x")),
+        call("3", "Delete", json!({ "path": "c" })),
+    ]);
+    rig.model.says([text("Done.")]);
+    rig.editor.put(rig.root().join("c"), "");
+    rig.open(Trust::Safe).prompt("go".to_owned(), String::new());
+    let [first, _, third] = [rig.asked().await, rig.asked().await, rig.asked().await];
+    rig.accept(&first, Scope::Session);
+    rig.result("2").await;
+    let pending: Vec<_> = rig.desk.pending().into_iter().map(|ask| ask.id).collect();
+    assert_eq!(pending, [third.clone()], "what destroys is asked for all the same");
+    rig.accept(&third, Scope::Session);
+    assert_eq!(rig.end().await, Outcome::Done);
+    assert!(rig.notices()[0].contains("this once"), "{:?}", rig.notices());
+    rig.check();
+}
+
+#[tokio::test]
+async fn trusting_more_lets_go_what_waits() {
+    let mut rig = rig();
+    rig.model.says([call("1", "Write", write("a", "x"))]);
+    rig.model.says([text("Done.")]);
+    let session = rig.open(Trust::Safe);
+    session.prompt("go".to_owned(), String::new());
+    let id = rig.asked().await;
+    session.set(Change { trust: Some(Trust::Auto), ..Change::default() });
+    assert_eq!(rig.end().await, Outcome::Done);
+    assert_eq!(rig.text_of("a").as_deref(), Some("x"));
+    assert_eq!(rig.desk.answer(&id, Answer::Nobody).unwrap_err().code, "unknown_ask");
+    rig.check();
+}
+
+#[tokio::test]
+async fn a_question_gets_its_answer() {
+    let mut rig = rig();
+    rig.model.says([call("1", "AskUser", json!({ "question": "which?", "options": ["a", "b"] }))]);
+    rig.model.says([text("Done.")]);
+    rig.open(Trust::Plan).prompt("go".to_owned(), String::new());
+    let id = rig.asked().await;
+    assert_eq!(rig.desk.pending()[0].kind, AskKind::Question);
+    rig.desk.answer(&id, Answer::Accept { scope: Scope::Once, text: Some("b, please".to_owned()) }).unwrap();
+    assert_eq!(rig.end().await, Outcome::Done);
+    assert!(rig.results()[0].2.contains("b, please"));
+    rig.check();
+}
+
+#[tokio::test]
+async fn nobody_there_ends_the_turn_with_every_call_answered() {
+    let mut rig = rig();
+    rig.editor.put(rig.root().join("b"), "b\n");
+    rig.model.says([
+        call("1", "Write", write("a", "x")),
+        call("2", "Read", json!({ "path": "b" })),
+        call("3", "AskUser", json!({ "question": "which?" })),
+    ]);
+    let session = rig.engine.open(OpenSession { unattended: true, ..rig.opening() }).unwrap();
+    session.prompt("go".to_owned(), String::new());
+    assert_eq!(rig.end().await, Outcome::NeedsApproval);
+    let mut results = rig.results();
+    results.sort();
+    assert_eq!(results.iter().map(|(_, ok, _)| *ok).collect::<Vec<_>>(), [false, true, false]);
+    assert!(results[0].2.contains("approval"));
+    assert_eq!(rig.text_of("a"), None);
+    rig.probe(&session).await;
+    rig.check();
+}
+
+#[tokio::test]
+async fn what_is_denied_says_why_and_asks_nobody() {
+    let mut rig = rig();
+    rig.model.says([call("1", "Bash", bash("rm -rf /"))]);
+    rig.model.says([text("Done.")]);
+    rig.open(Trust::Plan).prompt("go".to_owned(), String::new());
+    assert_eq!(rig.end().await, Outcome::Done);
+    assert!(rig.results()[0].2.starts_with("Denied"), "{:?}", rig.results());
+    assert!(!rig.types().contains(&"approval".to_owned()));
+    rig.check();
+}
