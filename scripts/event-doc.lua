@@ -47,7 +47,12 @@ return function(source)
     elseif field then
       assert(RUST_TYPES[kind], "scripts/gen-doc.lua knows no Lua type for " .. kind)
       local fields = found[#found].fields
-      fields[#fields + 1] = { name = field, type = RUST_TYPES[kind], text = table.concat(texts, " "), optional = optional or kind == "Value" }
+      fields[#fields + 1] = {
+        name = field,
+        type = RUST_TYPES[kind],
+        text = table.concat(texts, " "),
+        optional = optional or kind == "Value",
+      }
       texts, optional = {}, false
     end
   end

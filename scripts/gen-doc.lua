@@ -3,7 +3,8 @@
 --   nvim -l scripts/gen-doc.lua            writes
 --   nvim -l scripts/gen-doc.lua --check    writes nothing; exits with 1 and names the files that would change
 --
--- A generated section of the help begins below the line with its tag and ends before the next line of `=` or `-`.
+-- A generated section of the help begins below the line with its tag and ends before the next line of `=` or
+-- `-`.
 
 local root = vim.fn.fnamemodify(arg[0], ":p:h:h")
 vim.opt.runtimepath:prepend(root)
@@ -81,7 +82,13 @@ end
 
 -- Settings --------------------------------------------------------------------------------------
 
-local TYPES = { string = "string", integer = "integer", boolean = "boolean", command = "string|string[]", key = "string|false" }
+local TYPES = {
+  string = "string",
+  integer = "integer",
+  boolean = "boolean",
+  command = "string|string[]",
+  key = "string|false",
+}
 
 ---@param option koda.config.Option
 ---@return string
@@ -273,13 +280,20 @@ local function event_types()
     local camel = event.name:gsub("_?(%l+)", function(word)
       return word:sub(1, 1):upper() .. word:sub(2)
     end)
-    vim.list_extend(out, { "", "--- " .. event.text, ("---@class koda.event.%s: koda.EventBase"):format(camel) })
+    local head = ("---@class koda.event.%s: koda.EventBase"):format(camel)
+    vim.list_extend(out, { "", "--- " .. event.text, head })
     out[#out + 1] = ('---@field type "%s"'):format(event.name)
     for _, field in ipairs(event.fields) do
-      out[#out + 1] = ("---@field %s%s %s %s"):format(field.name, field.optional and "?" or "", field.type, field.text)
+      local name = field.name .. (field.optional and "?" or "")
+      out[#out + 1] = ("---@field %s %s %s"):format(name, field.type, field.text)
     end
   end
-  vim.list_extend(out, { "", "---@alias koda.EventType " .. quoted(names), "", "---@alias koda.Event table one of the classes above, told apart by `type`" })
+  vim.list_extend(out, {
+    "",
+    "---@alias koda.EventType " .. quoted(names),
+    "",
+    "---@alias koda.Event table one of the classes above, told apart by `type`",
+  })
   return table.concat(out, "\n") .. "\n"
 end
 

@@ -81,7 +81,8 @@ function M.install(built, done)
     end
     vim.schedule(function()
       local fault = not ok and why or write_manifest(name, stat.size)
-      done(fault and failed(("the library can't be installed into %s: %s"):format(library.folder(), fault)) or nil)
+      local said = "the library can't be installed into %s: %s"
+      done(fault and failed(said:format(library.folder(), fault)) or nil)
     end)
   end)
 end
@@ -158,7 +159,11 @@ function M.run(listener)
       cwd = root,
       stderr = heard,
       stdout = false,
-      env = { CARGO_TERM_COLOR = "never", CARGO_TERM_PROGRESS_WHEN = "always", CARGO_TERM_PROGRESS_WIDTH = "80" },
+      env = {
+        CARGO_TERM_COLOR = "never",
+        CARGO_TERM_PROGRESS_WHEN = "always",
+        CARGO_TERM_PROGRESS_WIDTH = "80",
+      },
     },
     vim.schedule_wrap(function(result)
       finish(listener, result, lines)

@@ -10,7 +10,7 @@ local M = {}
 ---@class koda.Subcommand
 ---@field name string
 ---@field args? string how help shows the arguments
----@field words integer how many words it takes at most; with more the line is a prompt, as in `:Koda stop the server`
+---@field words integer how many words it takes at most; with more the line is a prompt: `:Koda stop the server`
 ---@field text string one sentence
 ---@field complete? fun(): string[]
 
@@ -44,15 +44,55 @@ end
 ---@type koda.Subcommand[]
 M.SUBCOMMANDS = {
   { name = "chat", words = 0, text = "Opens the chat, or hides it." },
-  { name = "ask", args = "[PROMPT]", words = math.huge, text = "Sends a prompt; asks for it if there is none." },
-  { name = "run", args = "[OPTIONS] -- PROMPT", words = math.huge, text = "Sends a prompt; without a screen it prints what happens and leaves Neovim, see |koda-headless|." },
+  {
+    name = "ask",
+    args = "[PROMPT]",
+    words = math.huge,
+    text = "Sends a prompt; asks for it if there is none.",
+  },
+  {
+    name = "run",
+    args = "[OPTIONS] -- PROMPT",
+    words = math.huge,
+    text = "Sends a prompt; without a screen it prints what happens and leaves Neovim, see |koda-headless|.",
+  },
   { name = "stop", words = 0, text = "Stops every turn that runs." },
-  { name = "mode", args = "[MODE]", words = 1, text = "Sets which tools the model is offered, now and from now on.", complete = values("mode") },
-  { name = "trust", args = "[TRUST]", words = 1, text = "Sets who approves, now and from now on.", complete = values("trust") },
-  { name = "model", args = "[MODEL]", words = 1, text = "Sets the model, now and from now on; without a name lists the ways to one.", complete = models },
+  {
+    name = "mode",
+    args = "[MODE]",
+    words = 1,
+    text = "Sets which tools the model is offered, now and from now on.",
+    complete = values("mode"),
+  },
+  {
+    name = "trust",
+    args = "[TRUST]",
+    words = 1,
+    text = "Sets who approves, now and from now on.",
+    complete = values("trust"),
+  },
+  {
+    name = "model",
+    args = "[MODEL]",
+    words = 1,
+    text = "Sets the model, now and from now on; without a name lists the ways to one.",
+    complete = models,
+  },
   { name = "sessions", words = 0, text = "Lists this project's sessions, to go on with one." },
-  { name = "resume", args = "[SESSION]", words = 1, text = "Goes on with a session, the latest unless one is named.", complete = session_ids },
-  { name = "terminal", args = "[NUMBER]", words = 1, text = "Opens a terminal of Koda's, the latest unless one is named.", complete = terminal_numbers },
+  {
+    name = "resume",
+    args = "[SESSION]",
+    words = 1,
+    text = "Goes on with a session, the latest unless one is named.",
+    complete = session_ids,
+  },
+  {
+    name = "terminal",
+    args = "[NUMBER]",
+    words = 1,
+    text = "Opens a terminal of Koda's, the latest unless one is named.",
+    complete = terminal_numbers,
+  },
   { name = "tools", words = 0, text = "Lists the tools, and what is decided on them." },
   { name = "log", words = 0, text = "Opens the log." },
   { name = "health", words = 0, text = "Checks the installation, as |:checkhealth| koda does." },

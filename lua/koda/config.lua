@@ -51,15 +51,24 @@ local MILLISECONDS = { min = 1 }
 
 local PROVIDER = section("", "One provider.", {
   option("endpoint", "string", nil, "The base address of its API, such as `http://127.0.0.1:8080/v1`."),
-  option("adapter", "string", nil, "The provider whose protocol the endpoint speaks; `openai` for an unknown name."),
+  option(
+    "adapter", "string", nil,
+    "The provider whose protocol the endpoint speaks; `openai` for an unknown name."
+  ),
   option("key_env", "string", nil, "The environment variable that holds the key."),
-  option("key_command", "command", nil, "The command that prints the key: a line for `sh`, or a list of words."),
+  option(
+    "key_command", "command", nil,
+    "The command that prints the key: a line for `sh`, or a list of words."
+  ),
   map("headers", "Headers to send with each request.", option("", "string", nil, "The header's value.")),
 })
 
 ---@type koda.config.Option[]
 M.SCHEMA = {
-  option("model", "string", nil, "The model, `provider::model`; without it the first provider whose key is found."),
+  option(
+    "model", "string", nil,
+    "The model, `provider::model`; without it the first provider whose key is found."
+  ),
   map("providers", "How to reach providers, by the name before `::`.", PROVIDER),
   option("mode", "enum", "agent", "Which tools the model is offered.", { values = MODES }),
   option("trust", "enum", "safe", "Who approves what Koda does.", { values = TRUSTS }),
@@ -69,10 +78,18 @@ M.SCHEMA = {
     option("", "enum", nil, "The tool's policy.", { values = { "auto", "ask", "off" } })
   ),
   option("max_steps", "integer", 200, "Requests to the model that one prompt may lead to.", { min = 1 }),
-  option("max_output_tokens", "integer", nil, "Tokens that a reply may have; the provider's default without it.", { min = 1 }),
+  option(
+    "max_output_tokens", "integer", nil,
+    "Tokens that a reply may have; the provider's default without it.",
+    { min = 1 }
+  ),
   section("timeouts", "How long to wait for a provider, in milliseconds.", {
     option("connect_ms", "integer", 30000, "For a connection.", MILLISECONDS),
-    option("first_byte_ms", "integer", 300000, "From the request to the first bytes of the reply.", MILLISECONDS),
+    option(
+      "first_byte_ms", "integer", 300000,
+      "From the request to the first bytes of the reply.",
+      MILLISECONDS
+    ),
     option("idle_ms", "integer", 300000, "Between two pieces of the reply.", MILLISECONDS),
     option("key_command_ms", "integer", 120000, "For a `key_command`.", MILLISECONDS),
   }),
@@ -86,16 +103,26 @@ M.SCHEMA = {
     option("border", "string", "rounded", "The border of the float, as in |nvim_open_win()|."),
   }),
   section("terminal", "Terminals that Koda's commands run in.", {
-    option("layout", "enum", "bottom", "Where they show.", { values = { "bottom", "right", "float", "tab", "hidden" } }),
+    option(
+      "layout", "enum", "bottom",
+      "Where they show.",
+      { values = { "bottom", "right", "float", "tab", "hidden" } }
+    ),
     option("height", "integer", 12, "Lines of the split or float.", { min = 3 }),
     option("shell", "string", nil, "The shell's program; `$SHELL` without it."),
   }),
   section("keys", "Keys in Koda's own windows; `false` for none.", {
-    option("send", "key", "<C-s>", "Sends the prompt, while it is written too; <CR> in normal mode sends as well."),
+    option(
+      "send", "key", "<C-s>",
+      "Sends the prompt, while it is written too; <CR> in normal mode sends as well."
+    ),
     option("hide", "key", "q", "Hides the chat."),
     option("stop", "key", "<C-c>", "Stops what runs."),
     option("unfold", "key", "<Tab>", "Unfolds the call at the cursor, or folds it."),
-    option("accept", "key", "a", "Accepts what waits, once; answers a question. In the prompt single letters need Alt."),
+    option(
+      "accept", "key", "a",
+      "Accepts what waits, once; answers a question. In the prompt single letters need Alt."
+    ),
     option("accept_session", "key", "A", "Accepts what waits, and its like in this session."),
     option("reject", "key", "r", "Rejects what waits."),
     option("reject_reason", "key", "R", "Rejects what waits, with a reason for the model."),
@@ -103,7 +130,11 @@ M.SCHEMA = {
     option("previous_ask", "key", "<M-p>", "Shows the one before."),
   }),
   section("log", "The log (`:Koda log`).", {
-    option("level", "enum", "info", "What is logged.", { values = { "error", "warn", "info", "debug", "trace" } }),
+    option(
+      "level", "enum", "info",
+      "What is logged.",
+      { values = { "error", "warn", "info", "debug", "trace" } }
+    ),
   }),
   option("data_dir", "string", nil, "The folder of the sessions; `koda` in Neovim's data folder without it."),
 }

@@ -52,7 +52,8 @@ local function key_lines(ways)
   local lines = {}
   for _, way in ipairs(ways.ways) do
     if way.model and way.key_env then
-      lines[#lines + 1] = ("     %-22s %s%s"):format(way.key_env, way.model, way.has_key and "  (the key is there)" or "")
+      local note = way.has_key and "  (the key is there)" or ""
+      lines[#lines + 1] = ("     %-22s %s%s"):format(way.key_env, way.model, note)
     end
   end
   return lines

@@ -26,14 +26,15 @@ local function check_library()
   local library, native = require("koda.library"), require("koda.native")
   local manifest = library.manifest()
   if manifest then
-    health.info(("%s/%s, %.1f MiB, built %s"):format(library.folder(), manifest.file, manifest.bytes / 2 ^ 20, manifest.built))
+    local path, size = library.folder() .. "/" .. manifest.file, manifest.bytes / 2 ^ 20
+    health.info(("%s, %.1f MiB, built %s"):format(path, size, manifest.built))
   end
   local lib, problem = native.load()
   if not lib then
     health.error(problem.message, { problem.hint })
     return nil
   end
-  health.ok(("version %s, commit %s, ABI %d (the face speaks %d)"):format(lib.version(), lib.commit(), lib.abi(), native.ABI))
+  health.ok(("version %s, commit %s, ABI %d"):format(lib.version(), lib.commit(), lib.abi()))
   local newer = library.newer_source()
   if newer then
     health.warn(("it is older than %s"):format(newer), { "run :Koda build, then restart Neovim" })
@@ -83,7 +84,8 @@ local function report_ways(ways)
   for _, way in ipairs(ways.ways) do
     if way.has_key then
       keys = keys + 1
-      health.ok(("%s: a key is there%s"):format(way.provider, way.key_env and (" (" .. way.key_env .. ")") or ""))
+      local from = way.key_env and (" (%s)"):format(way.key_env) or ""
+      health.ok(("%s: a key is there%s"):format(way.provider, from))
     end
   end
   for _, server in ipairs(ways.local_servers) do
@@ -95,7 +97,7 @@ local function report_ways(ways)
   elseif #ways.local_servers > 0 then
     health.info("no model is set; :Koda offers those of the server on this machine")
   else
-    health.warn("no model can be asked", { "put a key into the environment, or set `model`; :Koda model lists the ways" })
+    health.warn("no model can be asked", { "put a key into the environment; :Koda model lists the ways" })
   end
 end
 

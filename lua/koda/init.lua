@@ -1,7 +1,7 @@
 --- The public API. `:help koda-api` explains it.
 ---
---- Nothing is loaded before it is needed: `setup` keeps the settings, the library starts with the first call that
---- needs it. Errors are returned as `nil, { code, message, hint }`.
+--- Nothing is loaded before it is needed: `setup` keeps the settings, the library starts with the first call
+--- that needs it. Errors are returned as `nil, { code, message, hint }`.
 
 local M = {}
 
@@ -166,7 +166,8 @@ end
 ---@return nil
 ---@return koda.Error
 local function not_available(what, hint)
-  return nil, { code = "not_available", message = what .. " is not available in this version of Koda", hint = hint }
+  local message = what .. " is not available in this version of Koda"
+  return nil, { code = "not_available", message = message, hint = hint }
 end
 
 --- Lists the hunks that wait for a review. There are none yet: edits are approved before they are made.
@@ -194,7 +195,7 @@ function M.reject(_hunk, _reason)
 end
 
 --- Lists the stored sessions of a project, newest first.
----@param callback? fun(sessions?: koda.SessionInfo[], problem?: koda.Error) without it the call waits for the list
+---@param callback? fun(sessions?: koda.SessionInfo[], problem?: koda.Error) without it the call waits
 ---@return koda.SessionInfo[]|true?
 ---@return koda.Error?
 function M.sessions(callback)

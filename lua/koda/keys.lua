@@ -9,7 +9,7 @@ function M.of(name)
   return require("koda.config").get().keys[name] or nil
 end
 
---- Returns the key of an action where text is typed: with Alt if it is one character, none if it begins with one.
+--- Returns the key of an action where text is typed: with Alt if it is one character, none if it would be text.
 ---@param name string
 ---@return string?
 function M.while_typing(name)

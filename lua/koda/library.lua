@@ -7,7 +7,7 @@ local M = {}
 
 --- What the installer knew of the library.
 ---@class koda.library.Manifest
----@field file string name within the folder; new for each new content, so that a mapped file is never overwritten
+---@field file string name within the folder, another for each build: a mapped file is never overwritten
 ---@field bytes integer
 ---@field tail string the last `TAIL_BYTES` bytes, in hexadecimal
 ---@field system string `jit.os` of the Neovim that installed it
@@ -97,8 +97,8 @@ function M.manifest()
     return fail("library_missing", "Koda's library is not built yet")
   end
   local ok, manifest = pcall(vim.json.decode, text)
-  local whole = ok and type(manifest) == "table" and type(manifest.file) == "string" and type(manifest.bytes) == "number"
-  if not whole or manifest.file:find("[/\\]") then
+  local whole = ok and type(manifest) == "table" and type(manifest.bytes) == "number"
+  if not whole or type(manifest.file) ~= "string" or manifest.file:find("[/\\]") then
     return fail("library_cut", "the manifest of Koda's library can't be read: " .. M.manifest_path())
   end
   return manifest
@@ -125,11 +125,13 @@ end
 function M.check(manifest)
   local path = M.folder() .. "/" .. manifest.file
   if not rawget(_G, "jit") then
-    return fail("library_machine", "this Neovim has no LuaJIT, which Koda's library needs", "use a Neovim with LuaJIT")
+    local hint = "use a Neovim with LuaJIT"
+    return fail("library_machine", "this Neovim has no LuaJIT, which Koda's library needs", hint)
   end
   if manifest.system ~= jit.os or manifest.machine ~= jit.arch then
     local built, here = manifest.system .. " " .. manifest.machine, jit.os .. " " .. jit.arch
-    return fail("library_machine", ("Koda's library is built for another machine: %s, not %s"):format(built, here))
+    local said = "Koda's library is built for another machine: %s, not %s"
+    return fail("library_machine", said:format(built, here))
   end
   local stat = vim.uv.fs_stat(path)
   if not stat then
@@ -137,7 +139,8 @@ function M.check(manifest)
   end
   local header = bytes_at(path, 0, 20)
   if stat.size ~= manifest.bytes or not header or #header < 20 or M.tail(path) ~= manifest.tail then
-    return fail("library_cut", ("Koda's library is damaged: %s has %d bytes, %d were built"):format(path, stat.size, manifest.bytes))
+    local said = "Koda's library is damaged: %s has %d bytes, %d were built"
+    return fail("library_cut", said:format(path, stat.size, manifest.bytes))
   end
   if not is_native(header) then
     return fail("library_machine", "Koda's library is built for another machine: " .. path)

@@ -55,7 +55,8 @@ function M.load()
   end
   local open, why = package.loadlib(path, "luaopen_koda")
   if not open then
-    return nil, { code = "library_load", message = "Koda's library can't be loaded: " .. why, hint = "run :Koda build" }
+    local message = "Koda's library can't be loaded: " .. why
+    return nil, { code = "library_load", message = message, hint = "run :Koda build" }
   end
   local lib = open("koda") --[[@as koda.Native]]
   problem = foreign(lib)

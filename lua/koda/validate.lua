@@ -155,11 +155,15 @@ end
 ---@param where? string what the message begins with; `setup: ` without it
 ---@return koda.Error?
 function M.check(schema, opts, where)
+  local fault
   if type(opts) ~= "table" then
-    return { code = "config", message = ("setup takes a table, not %s"):format(shown(opts)), hint = "see :help koda-config" }
+    fault = "a table is expected, not " .. shown(opts)
+  else
+    fault = checks.section({ fields = schema }, opts, "")
   end
-  local fault = checks.section({ fields = schema }, opts, "")
-  return fault and { code = "config", message = (where or "setup: ") .. fault, hint = "see :help koda-config" } or nil
+  if fault then
+    return { code = "config", message = (where or "setup: ") .. fault, hint = "see :help koda-config" }
+  end
 end
 
 return M

@@ -30,7 +30,8 @@ function M.open(title, lines)
   vim.wo[win].wrap = true
   vim.wo[win].linebreak = true
   for _, key in ipairs({ "q", "<Esc>" }) do
-    vim.keymap.set("n", key, "<Cmd>close<CR>", { buffer = buf, nowait = true, desc = "Koda: closes this window" })
+    local opts = { buffer = buf, nowait = true, desc = "Koda: closes this window" }
+    vim.keymap.set("n", key, "<Cmd>close<CR>", opts)
   end
 end
 

@@ -1,8 +1,9 @@
 -- Runs the Lua specs: `nvim -l tests/lua/run.lua [PART]`. PART keeps only specs whose file name has it.
 --
--- Each `*_spec.lua` runs in a Neovim of its own, with its own HOME and XDG folders, and returns a table of cases by name.
--- A case is a function that raises an error if it fails; it gets a table with `folder`, a scratch folder of its own,
--- and `root`, the checkout. Prints each failure and `N passed, N failed`; exits with 1 if a case or a whole spec failed.
+-- Each `*_spec.lua` runs in a Neovim of its own, with its own HOME and XDG folders, and returns a table of cases
+-- by name. A case is a function that raises an error if it fails; it gets a table with `folder`, a scratch folder
+-- of its own, and `root`, the checkout. Prints each failure and `N passed, N failed`; exits with 1 if a case or a
+-- whole spec failed.
 
 local here = vim.fn.fnamemodify(arg[0], ":p:h")
 local root = vim.fn.fnamemodify(here, ":h:h")
@@ -34,7 +35,7 @@ end
 ---@return integer passed
 ---@return integer failed
 local function run_in_child(path, home)
-  local env = { HOME = home, PATH = vim.env.PATH, LANG = "C.UTF-8", LC_ALL = "C.UTF-8", TZ = "UTC", SHELL = "/bin/sh" }
+  local env = { HOME = home, PATH = vim.env.PATH, LC_ALL = "C.UTF-8", TZ = "UTC", SHELL = "/bin/sh" }
   for _, name in ipairs({ "CONFIG", "DATA", "STATE", "CACHE", "RUNTIME" }) do
     local folder = ("%s/%s"):format(home, name:lower())
     vim.fn.mkdir(folder, "p")
@@ -50,7 +51,8 @@ local function run_in_child(path, home)
   local output = (result.stdout or "") .. (result.stderr or "")
   local before, passed, failed = output:match("^(.-)" .. MARK:gsub("%-", "%%-") .. " (%d+) (%d+)")
   if not passed then
-    io.stdout:write(("FAILED %s: it ended with %d before its end\n%s\n"):format(vim.fs.basename(path), result.code, output))
+    local said = "FAILED %s: it ended with %d before its end\n%s\n"
+    io.stdout:write(said:format(vim.fs.basename(path), result.code, output))
     return 0, 1
   end
   io.stdout:write(before)

@@ -8,6 +8,6 @@ return function(call)
     return
   end
   local near = pcall(vim.cmd.help, "koda")
-  local what = near and ("there is no help on %s"):format(call.args) or "the help has no tags yet: run :helptags ALL"
+  local what = near and "there is no help on " .. call.args or "the help has no tags yet: run :helptags ALL"
   require("koda.notify").warn(what)
 end

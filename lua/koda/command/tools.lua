@@ -18,7 +18,8 @@ return function()
   local lines = { ("Offered in mode %s; trust is %s."):format(now.mode, now.trust), "" }
   for _, tool in ipairs(native.tools(now.mode)) do
     local policy = POLICIES[policies[tool.name]]
-    lines[#lines + 1] = ("%-12s %s%s"):format(tool.name, gist(tool.description), policy and (" [%s]"):format(policy) or "")
+    local note = policy and (" [%s]"):format(policy) or ""
+    lines[#lines + 1] = ("%-12s %s%s"):format(tool.name, gist(tool.description), note)
   end
   require("koda.view").open("Koda: tools", lines)
 end

@@ -17,7 +17,7 @@ M.OPTIONS = {
   ["--model"] = { takes = "text", shown = "MODEL", text = "asks this model, `provider::model`" },
   ["--mode"] = { takes = "setting", shown = "MODE", text = "offers the tools of this mode" },
   ["--trust"] = { takes = "setting", shown = "TRUST", text = "who approves: plan, safe or auto" },
-  ["--max-cost"] = { takes = "number", shown = "USD", text = "stops at this cost; as yet only for models that cost nothing" },
+  ["--max-cost"] = { takes = "number", shown = "USD", text = "stops at this cost; as yet only free models" },
 }
 
 --- Providers that cost nothing by the token: a limit of cost always holds for them.
@@ -148,7 +148,7 @@ function M.check_cost(arguments)
   end
   return {
     code = "usage",
-    message = ("--max-cost can't be kept: Koda knows no prices yet of %s"):format(model or "the model it would choose"),
+    message = "--max-cost can't be kept: Koda knows no prices yet of " .. (model or "the model it would choose"),
     hint = "leave --max-cost out, or use a local model",
   }
 end

@@ -101,7 +101,10 @@ function outcomes.Read(data)
 end
 
 function outcomes.Grep(data)
-  return data.matches and data.files and ("%s in %s"):format(count(data.matches, "match"):gsub("chs$", "ches"), count(data.files, "file"))
+  if data.matches and data.files then
+    local matches = data.matches == 1 and "1 match" or ("%d matches"):format(data.matches)
+    return ("%s in %s"):format(matches, count(data.files, "file"))
+  end
 end
 
 function outcomes.Edit(data)
