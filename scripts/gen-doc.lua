@@ -102,6 +102,16 @@ local function lua_type(option)
   return TYPES[option.type]
 end
 
+--- The type as the help shows it, where bars would be taken for links.
+---@param option koda.config.Option
+---@return string
+local function shown_type(option)
+  if option.type == "map" and option.of.fields then
+    return "table by name"
+  end
+  return (lua_type(option):gsub("|", " or "))
+end
+
 ---@param option koda.config.Option
 ---@return string
 local function default_of(option)
@@ -123,11 +133,11 @@ local function option_lines(options, parent, lines)
       lines[#lines + 1] = ""
       lines[#lines + 1] = tagged(path, "koda-option-" .. path)
       vim.list_extend(lines, wrap(option.text, 4))
-      local kind = lua_type(option):gsub("koda%.config%.Provider", "table")
-      vim.list_extend(lines, wrap(("Type: %s. Default: %s."):format(kind, default_of(option)), 4))
+      local kind = ("Type: %s. Default: %s."):format(shown_type(option), default_of(option))
+      vim.list_extend(lines, wrap(kind, 4))
       if option.of and option.of.fields then
         for _, field in ipairs(option.of.fields) do
-          vim.list_extend(lines, wrap(("`%s` (%s): %s"):format(field.name, lua_type(field), field.text), 6))
+          vim.list_extend(lines, wrap(("`%s` (%s): %s"):format(field.name, shown_type(field), field.text), 6))
         end
       end
     end
