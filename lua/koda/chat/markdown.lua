@@ -22,6 +22,7 @@ local EMPHASIS = { ["**"] = "KodaBold", ["__"] = "KodaBold", ["*"] = "KodaItalic
 ---@field line string
 ---@field spans koda.chat.Span[]
 ---@field missing table<string, boolean> delimiters without a further closer
+---@field closers table<integer, integer> where a closer stands → its length
 
 ---@param scan koda.chat.Scan
 ---@param at integer where a run of backticks begins, from 1
@@ -71,6 +72,9 @@ end
 ---@param at integer
 ---@return integer # where to go on
 local function emphasis(scan, at)
+  if scan.closers[at] then
+    return at + scan.closers[at]
+  end
   local char = scan.line:sub(at, at)
   local double = scan.line:sub(at + 1, at + 1) == char
   local delimiter = double and char .. char or char
@@ -84,6 +88,7 @@ local function emphasis(scan, at)
   end
   local closing = closer(scan, delimiter, from)
   if closing then
+    scan.closers[closing] = #delimiter
     scan.spans[#scan.spans + 1] = { at - 1, closing + #delimiter - 1, group }
   end
   -- Goes on inside, since emphasis holds code and other emphasis.
@@ -112,7 +117,7 @@ end
 ---@param spans koda.chat.Span[]
 ---@param from integer
 local function inline(line, spans, from)
-  local scan = { line = line:sub(1, MAX_INLINE), spans = spans, missing = {} }
+  local scan = { line = line:sub(1, MAX_INLINE), spans = spans, missing = {}, closers = {} }
   local at = scan.line:find("[`*_~%[\\]", from)
   while at do
     local char = scan.line:sub(at, at)
