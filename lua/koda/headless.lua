@@ -23,6 +23,14 @@ local function leave(status)
   vim.cmd("cquit " .. status)
 end
 
+--- Leaves although a reader that takes nothing holds the writing thread, for which Neovim's own exit would wait.
+local function break_off()
+  require("koda.native").get().shutdown()
+  local ffi = require("ffi")
+  ffi.cdef("void _exit(int status);")
+  ffi.C._exit(CANCELLED)
+end
+
 ---@param problem koda.Error
 local function refuse(problem)
   io.stderr:write("koda: ", require("koda.notify").text(problem), "\n")
@@ -102,6 +110,9 @@ local function follow(run)
   wait(run, function()
     return output:is_settled()
   end)
+  if not output:is_settled() then
+    break_off()
+  end
   return STATUS[handle.outcome] or CANCELLED
 end
 
