@@ -48,9 +48,25 @@ local function changed(following)
   is_behind = wins ~= nil and not vim.tbl_contains(following, wins.transcript)
 end
 
+--- Makes CTRL-W with a direction lead from one window of the chat to the other: it leaves floats out.
+---@param buf integer
+---@param direction "j"|"k"
+local function map_direction(buf, direction)
+  local function go()
+    if not window.switch() then
+      vim.cmd.wincmd(direction)
+    end
+  end
+  for _, lhs in ipairs({ "<C-w>" .. direction, "<C-w><C-" .. direction .. ">" }) do
+    vim.keymap.set("n", lhs, go, { buffer = buf, desc = "Koda: goes to the chat's other window" })
+  end
+end
+
 --- Sets the keys that transcript and prompt share.
 ---@param buf integer
 local function map(buf)
+  map_direction(buf, "j")
+  map_direction(buf, "k")
   keys.set(buf, "n", "hide", M.hide)
   keys.set(buf, { "n", "i" }, "stop", M.stop)
   require("koda.approve").map(buf)

@@ -135,6 +135,17 @@ function M.fit()
   end
 end
 
+--- Goes from one of the chat's floats to the other.
+---@return boolean # false where they are no floats
+function M.switch()
+  if not M.is_open() or vim.api.nvim_win_get_config(windows.prompt).relative == "" then
+    return false
+  end
+  local is_prompt = vim.api.nvim_get_current_win() == windows.prompt
+  vim.api.nvim_set_current_win(is_prompt and windows.transcript or windows.prompt)
+  return true
+end
+
 --- Whether a window is one of the chat's.
 ---@param win integer
 ---@return boolean
