@@ -129,8 +129,8 @@ impl Engine {
     pub fn open(&self, open: OpenSession) -> Result<Arc<Session>, UserError> {
         let session = match &open.resume {
             Some(id) => match self.session(id) {
-                Ok(session) => session,
-                Err(_) => self.resume(id, &open)?,
+                Ok(session) if !session.is_lost() => session,
+                _ => self.resume(id, &open)?,
             },
             None => self.build(self.new_id(), &open, None),
         };

@@ -1,11 +1,12 @@
 //! A session: one conversation, with its settings, its history and at most one running turn.
 
-use std::collections::{HashSet, VecDeque};
+mod conversation;
+
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use koda_protocol::{
-    CallId, EVENT_VERSION, Event, Message, Mode, Outcome, SessionId, ToolPolicy, ToolResult, ToolSpec, Trust,
-    UnixMillis, Usage, UserError,
+    EVENT_VERSION, Event, Mode, Outcome, SessionId, ToolPolicy, ToolSpec, Trust, UnixMillis, Usage, UserError,
 };
 use koda_tools::{SessionState, Workplace};
 use koda_trust::{Grant, Policy};
@@ -13,9 +14,9 @@ use tokio::sync::{Mutex as AsyncMutex, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::{EngineParts, Shared};
-use crate::history::{self, History};
+use crate::history::History;
 use crate::journal::{Emitter, Stored};
-use crate::{prompt, turn};
+use crate::prompt;
 
 /// What may change within a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,25 +175,6 @@ impl Session {
         self.begin(&mut state);
     }
 
-    /// Begins a turn with the messages that wait.
-    fn begin(self: &Arc<Self>, state: &mut State) {
-        let cancel = self.parts().cancel.child_token();
-        state.running = Some(cancel.clone());
-        self.take_in(state);
-        self.shared.tasks.spawn_on(turn::run(self.clone(), cancel), &self.parts().runtime);
-    }
-
-    /// Puts the messages that wait into the history; false if none did.
-    fn take_in(&self, state: &mut State) -> bool {
-        let mut taken = false;
-        while let Some((text, context)) = state.queued.pop_front() {
-            state.history.push_user(&text, &context);
-            self.emitter.emit(Event::UserMessage { text, context });
-            taken = true;
-        }
-        taken
-    }
-
     /// Stops the running turn, if one runs. The turn's end is told by its event.
     pub fn cancel(&self) {
         if let Some(cancel) = &self.lock().running {
@@ -292,96 +274,5 @@ impl Session {
         let text = text.await;
         *system = Some((mode, text.clone()));
         text
-    }
-
-    /// Takes in what is stored of a resumed session, before its first step.
-    ///
-    /// # Errors
-    ///
-    /// If it can't be read: going on without it would look like having forgotten everything.
-    pub(crate) async fn recall(&self) -> Result<(), UserError> {
-        let mut recall = self.recall.lock().await;
-        let stored = match &mut *recall {
-            Recall::Done => return Ok(()),
-            Recall::Failed(error) => return Err(error.clone()),
-            Recall::Due(stored) => stored.await.map_err(|gone| gone.to_string()),
-        };
-        match stored.and_then(|events| events.map_err(|error| error.to_string())) {
-            Ok(events) => {
-                let mut state = self.lock();
-                state.history.recall(&events);
-                state.total = history::total(&events);
-                *recall = Recall::Done;
-                Ok(())
-            }
-            Err(problem) => {
-                let error = UserError::new("store", format!("this session can't be read: {problem}"))
-                    .hint("begin a new one, or open it again");
-                *recall = Recall::Failed(error.clone());
-                Err(error)
-            }
-        }
-    }
-
-    /// Returns the conversation as it is sent, and the ids that its calls have had.
-    pub(crate) fn conversation(&self) -> (Vec<Message>, HashSet<CallId>) {
-        let state = self.lock();
-        (state.history.messages().to_vec(), state.history.ids().clone())
-    }
-
-    /// Takes the model's message in.
-    pub(crate) fn hear(&self, message: Message, cut: bool) {
-        let mut state = self.lock();
-        state.history.push_assistant(message.clone());
-        self.emitter.emit(Event::Message { message, cut });
-    }
-
-    /// Takes the one result of a call in.
-    pub(crate) fn answer(&self, result: ToolResult) {
-        let mut state = self.lock();
-        state.history.answer(result.clone());
-        self.tell_result(result);
-    }
-
-    fn tell_result(&self, result: ToolResult) {
-        let ToolResult { id, tool, ok, text, data } = result;
-        self.emitter.emit(Event::ToolResult { id, tool, ok, text, data });
-    }
-
-    pub(crate) fn count(&self, usage: Usage) {
-        let mut state = self.lock();
-        state.total.add(&usage);
-        let total = state.total;
-        self.emitter.emit(Event::Usage { usage, total });
-    }
-
-    /// Closes the calls of the last step and takes in what the user typed meanwhile; false if that is nothing.
-    pub(crate) fn take_queued(&self) -> bool {
-        let mut state = self.lock();
-        state.history.close();
-        self.take_in(&mut state)
-    }
-
-    /// Ends the turn. A message that came in at the last moment begins the next one, unless this one ended
-    /// otherwise than well: stop stops, so that the message waits for the next prompt.
-    pub(crate) fn end_turn(self: &Arc<Self>, outcome: Outcome, steps: u32, begun: UnixMillis) {
-        let mut state = self.lock();
-        for result in state.history.unanswered() {
-            state.history.answer(result.clone());
-            self.tell_result(result);
-        }
-        state.history.close();
-        state.running = None;
-        let go_on = outcome == Outcome::Done && !self.parts().cancel.is_cancelled();
-        if !state.queued.is_empty() && !go_on {
-            let text =
-                "What you typed meanwhile was not sent; it goes along with your next message.".to_owned();
-            self.emitter.emit(Event::Notice { text });
-        }
-        let duration_ms = self.now().0.saturating_sub(begun.0);
-        self.emitter.emit(Event::TurnEnd { outcome, steps, duration_ms });
-        if !state.queued.is_empty() && go_on {
-            self.begin(&mut state);
-        }
     }
 }

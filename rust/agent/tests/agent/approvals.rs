@@ -59,7 +59,8 @@ async fn accepting_one_for_the_session_lets_the_alike_go_that_wait() {
     rig.accept(&first, Scope::Session);
     rig.result("2").await;
     let pending: Vec<_> = rig.desk.pending().into_iter().map(|ask| ask.id).collect();
-    assert_eq!(pending, [third.clone()], "what destroys is asked for all the same");
+    assert_eq!(pending.first(), Some(&third));
+    assert_eq!(pending.len(), 1, "what destroys is asked for all the same");
     rig.accept(&third, Scope::Session);
     assert_eq!(rig.end().await, Outcome::Done);
     assert!(rig.notices()[0].contains("this once"), "{:?}", rig.notices());

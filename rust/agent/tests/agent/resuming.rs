@@ -134,6 +134,10 @@ async fn a_session_that_can_not_be_read_is_not_gone_on_with() {
     }
     assert_eq!(after.errors(), ["store", "store"]);
     assert!(after.model.requests().is_empty(), "it would have forgotten everything");
+    store.unreadable.store(false, Ordering::SeqCst);
+    let again = after.engine.open(resume(&after, session.id())).unwrap();
+    let messages = after.probe(&again).await;
+    assert_eq!(messages.len(), 3, "what it said before, and what was not answered meanwhile");
 }
 
 #[tokio::test]
