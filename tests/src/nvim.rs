@@ -18,7 +18,11 @@ impl Nvim {
     /// If there is no Neovim or no library, with the command that gets both.
     pub fn find() -> Self {
         let manifest = crate::root().join(".build/lib/manifest.json");
-        assert!(manifest.is_file(), "{} is not there: the library is not built; run `make test`", manifest.display());
+        assert!(
+            manifest.is_file(),
+            "{} is not there: the library is not built; run `make test`",
+            manifest.display()
+        );
         Self::find_without_library()
     }
 
