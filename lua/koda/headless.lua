@@ -23,12 +23,13 @@ local function leave(status)
   vim.cmd("cquit " .. status)
 end
 
---- Leaves although a reader that takes nothing holds the writing thread, for which Neovim's own exit would wait.
-local function break_off()
+--- Leaves past Neovim's own exit: it would wait for the thread of a reader that takes nothing, and set its own status.
+---@param status integer
+local function break_off(status)
   require("koda.native").get().shutdown()
   local ffi = require("ffi")
   ffi.cdef("void _exit(int status);")
-  ffi.C._exit(CANCELLED)
+  ffi.C._exit(status)
 end
 
 ---@param problem koda.Error
@@ -111,9 +112,27 @@ local function follow(run)
     return output:is_settled()
   end)
   if not output:is_settled() then
-    break_off()
+    break_off(CANCELLED)
   end
   return STATUS[handle.outcome] or CANCELLED
+end
+
+--- Ends the run in order where a signal makes Neovim leave: TERM, and from 0.12 on the interrupt too.
+---
+--- Called before the library starts, so that it comes before the library's own shutdown.
+---@param get fun(): koda.headless.Run? none before it has begun
+local function watch_leaving(get)
+  vim.api.nvim_create_autocmd("VimLeavePre", {
+    group = vim.api.nvim_create_augroup("koda.headless", { clear = true }),
+    desc = "Koda: ends the run that a signal breaks off",
+    callback = function()
+      local run = get()
+      if run and vim.v.dying > 0 then
+        run.interrupts = 1
+        break_off(follow(run))
+      end
+    end,
+  })
 end
 
 ---@param arguments koda.headless.Arguments
@@ -140,6 +159,11 @@ function M.run(text)
   if not arguments then
     return refuse(problem --[[@as koda.Error]])
   end
+  ---@type koda.headless.Run?
+  local run
+  watch_leaving(function()
+    return run
+  end)
   local session
   session, problem = open(arguments)
   if not session then
@@ -158,7 +182,7 @@ function M.run(text)
   if not handle then
     return refuse(problem --[[@as koda.Error]])
   end
-  local run = { handle = handle, output = output, interrupts = 0 }
+  run = { handle = handle, output = output, interrupts = 0 }
   watch_interrupts(run)
   leave(follow(run))
 end

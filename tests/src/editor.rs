@@ -150,10 +150,11 @@ impl Editor<'_> {
 
     /// Makes the screen name Koda's own groups, and returns the screen drawn after that.
     ///
-    /// Durations, token counts that grow, spinners and scratch paths are blotted out, in their width.
+    /// Durations, clock times, spinners and scratch paths are blotted out, in their width. The message line is emptied:
+    /// what Neovim says about the files of a test is not what the test is about.
     pub fn snapshot(&self) -> String {
         self.lua(NAME_GROUPS, &[]);
-        self.command("redraw!");
+        self.command("echo '' | redraw!");
         let grid = self.wire.wait(DEADLINE, |arrived| Some(arrived.grid.clone()));
         let scratch = self.place.path().display().to_string();
         grid.unwrap_or_default().snapshot(|row| redact(row, &scratch))

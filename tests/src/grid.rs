@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use rmpv::Value;
 
 /// Groups that a snapshot leaves out: what every unremarkable cell has.
-const PLAIN: [&str; 4] = ["Normal", "NonText", "EndOfBuffer", "MsgArea"];
+const PLAIN: [&str; 5] = ["Normal", "NormalFloat", "NonText", "EndOfBuffer", "MsgArea"];
 
 #[derive(Clone, Default, PartialEq, Eq)]
 struct Cell {
@@ -68,7 +68,7 @@ impl Grid {
         self.cursor
     }
 
-    /// Returns the text between bars and, below, each row's runs of named highlights (`row: from-to name`).
+    /// Returns the text behind bars and, below, the runs of named highlights (`rows: from-to name, ...`).
     ///
     /// `redact` may change a row's text, cell for cell: its result must be as wide as what it got.
     pub fn snapshot(&self, redact: impl Fn(&str) -> String) -> String {
@@ -77,11 +77,17 @@ impl Grid {
             let _ = writeln!(shown, "|{}", redact(&self.row(row)).trim_end());
         }
         let _ = writeln!(shown, "cursor {}:{}", self.cursor.0, self.cursor.1);
-        for row in 0..self.rows.len() {
-            let runs = self.runs(row);
-            if !runs.is_empty() {
-                let _ = writeln!(shown, "{row:>2}: {}", runs.join(", "));
+        let runs: Vec<String> = (0..self.rows.len()).map(|row| self.runs(row).join(", ")).collect();
+        let mut first = 0;
+        for same in runs.chunk_by(|above, below| above == below) {
+            let last = first + same.len() - 1;
+            match same.first() {
+                Some(runs) if runs.is_empty() => {}
+                Some(runs) if first == last => writeln!(shown, "{first}: {runs}").unwrap_or_default(),
+                Some(runs) => writeln!(shown, "{first}-{last}: {runs}").unwrap_or_default(),
+                None => {}
             }
+            first = last + 1;
         }
         shown
     }
@@ -244,7 +250,7 @@ mod tests {
 
     #[test]
     fn names_highlights() {
-        assert!(drawn().snapshot(str::to_owned).ends_with(" 0: 1-2 KodaTool\n"));
+        assert!(drawn().snapshot(str::to_owned).ends_with("\n0: 1-2 KodaTool\n"));
     }
 
     #[test]

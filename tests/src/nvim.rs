@@ -57,7 +57,9 @@ impl Nvim {
     pub fn arguments() -> Vec<String> {
         let root = crate::root().display().to_string();
         let runtime = format!("set runtimepath^={}", root.replace(' ', "\\ "));
-        ["--clean", "--cmd", &runtime].map(str::to_owned).to_vec()
+        // Neovim would look for the machine's Python when it opens a Python file, which takes a second and more.
+        let no_python = "let g:loaded_python3_provider = 0";
+        ["--clean", "--cmd", &runtime, "--cmd", no_python].map(str::to_owned).to_vec()
     }
 }
 

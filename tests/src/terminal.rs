@@ -94,17 +94,31 @@ impl Terminal {
     /// # Panics
     /// If it does not come, with the last screen.
     pub fn expect_text(&self, text: &str) -> String {
+        self.expect(&format!("the text {text:?}"), |screen| screen.lines().any(|line| line.contains(text)))
+    }
+
+    /// Waits for a screen and returns its text. `what` says in words what is expected.
+    ///
+    /// # Panics
+    /// If it does not come, with the last screen.
+    pub fn expect(&self, what: &str, matches: impl Fn(&str) -> bool) -> String {
         let deadline = Instant::now() + DEADLINE;
         let mut parser = self.shown.0.lock().expect("no panic under this lock");
         loop {
             let screen = parser.screen().contents();
-            if screen.lines().any(|line| line.contains(text)) {
+            if matches(&screen) {
                 return screen;
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "expected the text {text:?} on:\n{screen}");
+            assert!(!left.is_zero(), "expected {what} on:\n{screen}");
             parser = self.shown.1.wait_timeout(parser, left).expect("no panic under this lock").0;
         }
+    }
+
+    /// Leaves insert mode, and waits until that is seen: an Escape with a key right behind it would be an Alt key.
+    pub fn escape(&self) {
+        self.input("\x1b");
+        self.expect("no insert mode", |screen| !screen.contains("-- INSERT --"));
     }
 
     /// Waits until Neovim ends and returns its status. `None` if it has not within `limit`.

@@ -23,7 +23,7 @@ fn begin(editor: &Editor<'_>, model: &str) -> Value {
 }
 
 fn events_of(editor: &Editor<'_>, kind: &str) -> Vec<Value> {
-    editor.until("return events[#events].type == 'turn_end'", &[]);
+    editor.until("return #events > 0 and events[#events].type == 'turn_end'", &[]);
     let found = editor.lua(
         "local kind = ... return vim.tbl_filter(function(event) return event.type == kind end, events)",
         &[json!(kind)],

@@ -14,7 +14,7 @@ fn shows_text_and_highlight_names() {
     let grid = editor.expect("beta in red", |grid| grid.highlight(1, 0) == "KodaTest");
     assert_eq!(grid.row(0), "alpha");
     assert_eq!(grid.find("beta"), Some((1, 0)));
-    assert!(editor.snapshot().contains("\n 1: 0-3 KodaTest\n"), "{}", editor.snapshot());
+    assert!(editor.snapshot().contains("\n1: 0-3 KodaTest\n"), "{}", editor.snapshot());
 }
 
 #[test]
@@ -68,8 +68,10 @@ fn a_real_terminal_shows_neovim() {
     let project = place.project(&[("a.txt", "alpha\n")]);
     let mut terminal = Terminal::open(&place, &project, &["a.txt"]);
     terminal.expect_text("alpha");
-    terminal.input("ohello\x1b");
+    terminal.input("ohello");
+    terminal.expect_text("-- INSERT --");
     terminal.expect_text("hello");
+    terminal.escape();
     terminal.input(":q!\r");
     assert_eq!(terminal.exit(Duration::from_secs(10)), Some(0));
 }

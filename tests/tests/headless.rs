@@ -158,6 +158,15 @@ fn what_needs_an_approval_is_status_3_and_not_done() {
 
 #[test]
 fn an_interrupt_is_status_130_and_leaves_nobody() {
+    is_broken_off_by(Signal::INT);
+}
+
+#[test]
+fn a_request_to_terminate_is_status_130_and_leaves_nobody() {
+    is_broken_off_by(Signal::TERM);
+}
+
+fn is_broken_off_by(signal: Signal) {
     let place = Place::new();
     let project = project(&place);
     let sleep = call("Bash", json!({ "command": "echo started; sleep 1000" }));
@@ -165,7 +174,7 @@ fn an_interrupt_is_status_130_and_leaves_nobody() {
     let command = format!("+Koda run --json --trust auto --model {model} -- wait");
     let mut run = Headless::start(&place, &project, &[&command]);
     run.expect_text("\"tool_call\"");
-    run.process().signal(Signal::INT);
+    run.process().signal(signal);
     let run = run.finish_within(Duration::from_secs(5));
     assert_eq!(run.exit, Exit::Code(130), "{}\n{}", run.output, run.problem);
     assert_eq!(run.events_of("tool_result").len(), 1);

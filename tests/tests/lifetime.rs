@@ -95,7 +95,8 @@ fn a_real_terminal_is_left_as_it_was() {
     let setup = format!("lua require('koda').setup({{ model = '{model}' }})");
     let mut terminal = Terminal::open(&place, &project, &["-c", &setup, "-c", "Koda go"]);
     terminal.expect_text("word word");
-    terminal.input("\x1b:qa!\r");
+    terminal.escape();
+    terminal.input(":qa!\r");
     assert_eq!(terminal.exit(LEAVES_WITHIN), Some(0));
     assert_eq!(place.survivors(Duration::from_secs(1)), Vec::<String>::new());
 }
