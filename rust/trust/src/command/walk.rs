@@ -1,34 +1,31 @@
 //! The walk over the tree of a command.
 
-use brush_parser::ast::{
-    AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand,
-    CompoundList, ExtendedTestExpr, IoFileRedirectKind as Kind, IoFileRedirectTarget as Target, IoRedirect,
-    SimpleCommand,
-};
-use brush_parser::{Parser, ParserOptions};
-use koda_protocol::{CommandClass, VerdictPart};
+use koda_protocol::CommandClass::{self, Destructive, Mutating, Safe};
+use koda_protocol::VerdictPart;
 
-use super::words::{self, Known};
-use super::{Classified, MAX_DEPTH, programs, wrappers};
+use super::rules::{self, Found, Inner};
+use super::syntax::{self, Assignment, Command, Kind, List, Piece, Script, Word};
+use super::vars::Variables;
+use super::words::{self, Arg, Origin};
+use super::{Classified, Named, environment, hosts, programs};
 
-use CommandClass::{Destructive, Mutating, Safe};
+/// Texts within texts (`sh -c`, `eval`) are not followed deeper.
+const MAX_DEPTH: usize = 12;
 
-/// Programs that run what comes in on their standard input.
-const INTERPRETERS: &[&str] = &[
-    "sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node", "php", "lua",
-    "source", ".",
-];
+/// Where programs of the system lie: only there a path means the program of that name.
+const SYSTEM_FOLDERS: &[&str] =
+    &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"];
 
-/// Programs that fetch text from elsewhere; fed to an interpreter, anything may run.
-const FETCHERS: &[&str] = &["curl", "wget", "openssl", "nc", "ncat", "base64", "xxd", "ssh"];
-
-/// Variables that change which program runs, or make another one run.
-const LOADED: &[&str] =
-    &["PATH", "IFS", "ENV", "BASH_ENV", "SHELL", "PAGER", "EDITOR", "VISUAL", "PROMPT_COMMAND"];
-
-/// The options that the parser is run with.
-pub fn options() -> ParserOptions {
-    ParserOptions::default()
+/// What a command reads on its standard input.
+#[derive(Clone, Debug, Default)]
+pub enum Stdin {
+    /// What the terminal gives: nobody types there.
+    #[default]
+    Terminal,
+    /// What another command or a file gives.
+    Unseen,
+    /// This text.
+    Text(Arg),
 }
 
 /// Collects the parts of a command while the walk goes over it.
@@ -38,12 +35,23 @@ pub struct Judge {
     heads: Vec<String>,
     /// Whether something in it can't be described by a rule.
     vague: bool,
-    /// Names that the command itself defines: calling one runs what can't be told from here.
-    defined: Vec<String>,
+    pub(super) paths: Vec<Named>,
+    pub(super) hosts: Vec<String>,
+    variables: Variables,
+    /// The bodies of the present script's here-documents.
+    bodies: Vec<Word>,
+    stdin: Stdin,
+    /// The folder that `cd` led to, relative to where it began; none if that is not known.
+    pub(super) folder: Option<String>,
     depth: usize,
 }
 
 impl Judge {
+    /// Builds a judge that stands in the folder where the command begins.
+    pub fn new() -> Self {
+        Self { folder: Some(String::new()), ..Self::default() }
+    }
+
     /// Returns what was found.
     pub fn finish(mut self) -> Classified {
         if self.parts.is_empty() {
@@ -53,8 +61,9 @@ impl Judge {
         if self.vague || class == Destructive {
             self.heads.clear();
         }
+        self.heads.sort();
         self.heads.dedup();
-        Classified { class, parts: self.parts, heads: self.heads }
+        Classified { class, parts: self.parts, heads: self.heads, paths: self.paths, hosts: self.hosts }
     }
 
     /// Notes a part.
@@ -63,322 +72,314 @@ impl Judge {
     }
 
     /// Notes a part that no rule can describe.
-    pub fn opaque(&mut self, text: &str, class: CommandClass, reason: &str) {
+    pub fn opaque(&mut self, text: &str, class: CommandClass, reason: impl Into<String>) {
         self.vague = true;
         self.part(text, class, reason);
     }
 
     /// Judges a text that a shell would run.
-    pub fn program(&mut self, text: &str, depth: usize) {
-        if depth > MAX_DEPTH {
-            return self.opaque(text, Mutating, "too deep to be judged");
+    pub fn text(&mut self, text: &str) {
+        if self.depth >= MAX_DEPTH {
+            return self.opaque(text, Destructive, "nested too deep to be judged");
         }
-        let outer = std::mem::replace(&mut self.depth, depth);
-        match Parser::new(text.as_bytes(), &options()).parse_program() {
-            Ok(program) => {
-                for list in &program.complete_commands {
-                    self.list(list);
+        let mut script = syntax::parse(text);
+        self.variables.collect(&script);
+        let bodies = std::mem::replace(&mut self.bodies, std::mem::take(&mut script.bodies));
+        self.depth += 1;
+        self.list(&script.list);
+        self.depth -= 1;
+        self.bodies = bodies;
+        self.fault(text, &script);
+    }
+
+    fn fault(&mut self, text: &str, script: &Script) {
+        let Some(fault) = script.fault else { return };
+        let mut names = text.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '-' | '_'));
+        let (class, more) = match names.find(|name| rules::is_destroyer(name)) {
+            Some(name) => (Destructive, format!(", and {name} is in it")),
+            None => (Mutating, String::new()),
+        };
+        self.opaque(text, class, format!("it can't be parsed: line {}: {}{more}", fault.line, fault.why));
+    }
+
+    fn list(&mut self, list: &List) {
+        for pipeline in list {
+            let alone = pipeline.commands.len() < 2;
+            let outer = self.stdin.clone();
+            for (at, command) in pipeline.commands.iter().enumerate() {
+                if at > 0 {
+                    self.stdin = Stdin::Unseen;
                 }
+                if alone { self.command(command) } else { self.apart(|judge| judge.command(command)) }
             }
-            Err(error) => {
-                let class = if programs::mentions_destroyer(text) { Destructive } else { Mutating };
-                self.opaque(text, class, &format!("it can't be parsed: {error}"));
-            }
-        }
-        self.depth = outer;
-    }
-
-    fn nested(&mut self, text: &str) {
-        self.program(text, self.depth + 1);
-    }
-
-    fn list(&mut self, list: &CompoundList) {
-        for item in &list.0 {
-            for (_, pipeline) in item.0.iter() {
-                self.pipeline(&pipeline.seq);
-            }
+            self.stdin = outer;
         }
     }
 
-    fn pipeline(&mut self, commands: &[Command]) {
-        let mut source: Option<String> = None;
-        for command in commands {
-            let name = self.command(command);
-            if let (Some(from), Some(into)) = (&source, &name)
-                && INTERPRETERS.contains(&into.as_str())
-                && FETCHERS.contains(&from.as_str())
-            {
-                self.opaque(
-                    &format!("{from} | {into}"),
-                    Destructive,
-                    "runs what comes from elsewhere, unseen",
-                );
-            }
-            source = source.filter(|from| FETCHERS.contains(&from.as_str())).or(name);
-        }
+    /// Judges what runs in a shell of its own: its folder is not ours.
+    fn apart(&mut self, inner: impl FnOnce(&mut Self)) {
+        let (folder, stdin) = (self.folder.clone(), self.stdin.clone());
+        inner(self);
+        self.folder = folder;
+        self.stdin = stdin;
     }
 
-    /// Judges a command; returns the name of its program if that is known.
-    fn command(&mut self, command: &Command) -> Option<String> {
-        match command {
-            Command::Simple(simple) => return self.simple(simple),
-            Command::Compound(compound, redirects) => {
-                self.compound(compound);
-                self.redirects(redirects.iter().flat_map(|list| &list.0));
-            }
-            Command::Function(function) => {
-                self.defined.push(function.fname.value.clone());
-                self.opaque(&format!("{}()", function.fname.value), Mutating, "defines a function");
-                self.compound(&function.body.0);
-                if calls_itself(&function.body.0, &function.fname.value) {
-                    self.opaque(&function.fname.value, Destructive, "a function that starts itself");
-                }
-            }
-            Command::ExtendedTest(test, redirects) => {
-                self.test(&test.expr);
-                self.redirects(redirects.iter().flat_map(|list| &list.0));
-            }
+    fn command(&mut self, command: &Command) {
+        let outer = self.stdin.clone();
+        for redirect in &command.redirects {
+            self.input(redirect);
         }
-        None
-    }
-
-    fn compound(&mut self, compound: &CompoundCommand) {
-        match compound {
-            CompoundCommand::BraceGroup(group) => self.list(&group.list),
-            CompoundCommand::Subshell(group) => self.list(&group.list),
-            CompoundCommand::ForClause(clause) => {
-                for value in clause.values.iter().flatten() {
-                    self.word(&value.value);
-                }
-                self.list(&clause.body.list);
+        match &command.kind {
+            Kind::Simple { assigned, words } => self.simple(&command.text, assigned, words),
+            Kind::Subshell(list) => self.apart(|judge| judge.list(list)),
+            Kind::Group(lists) => self.maybe(|judge| lists.iter().for_each(|list| judge.list(list))),
+            Kind::For { name, values, body } => {
+                self.variable(name, &Arg::unseen(), &command.text);
+                values.iter().for_each(|value| self.word(value));
+                self.maybe(|judge| judge.list(body));
             }
-            CompoundCommand::ArithmeticForClause(clause) => {
-                let parts = [&clause.initializer, &clause.condition, &clause.updater];
-                parts.into_iter().flatten().for_each(|part| self.arithmetic(&part.value));
-                self.list(&clause.body.list);
+            Kind::Counting { head, body } => {
+                self.word(head);
+                self.maybe(|judge| judge.list(body));
             }
-            CompoundCommand::Arithmetic(arithmetic) => self.arithmetic(&arithmetic.expr.value),
-            CompoundCommand::CaseClause(clause) => {
-                self.word(&clause.value.value);
-                for item in &clause.cases {
-                    item.patterns.iter().for_each(|pattern| drop(self.word(&pattern.value)));
-                    item.cmd.iter().for_each(|list| self.list(list));
-                }
+            Kind::Case { words, arms } => {
+                words.iter().for_each(|word| self.word(word));
+                self.maybe(|judge| arms.iter().for_each(|list| judge.list(list)));
             }
-            CompoundCommand::IfClause(clause) => {
-                self.list(&clause.condition);
-                self.list(&clause.then);
-                for part in clause.elses.iter().flatten() {
-                    part.condition.iter().for_each(|list| self.list(list));
-                    self.list(&part.body);
-                }
-            }
-            CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
-                self.list(&clause.0);
-                self.list(&clause.1.list);
-            }
-            CompoundCommand::Coprocess(coprocess) => {
-                self.command(&coprocess.body);
-            }
-        }
-    }
-
-    fn test(&mut self, expr: &ExtendedTestExpr) {
-        match expr {
-            ExtendedTestExpr::And(a, b) | ExtendedTestExpr::Or(a, b) => {
-                self.test(a);
-                self.test(b);
-            }
-            ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => self.test(inner),
-            ExtendedTestExpr::UnaryTest(_, word) => drop(self.word(&word.value)),
-            ExtendedTestExpr::BinaryTest(_, a, b) => {
-                self.word(&a.value);
-                self.word(&b.value);
-            }
-        }
-    }
-
-    fn arithmetic(&mut self, text: &str) {
-        self.word(&format!("\"{}\"", text.replace('"', "\\\"")));
-    }
-
-    /// Reads a word and judges the substitutions in it.
-    fn word(&mut self, raw: &str) -> Known {
-        let mut nested = Vec::new();
-        let known = words::read(raw, &mut |text| nested.push(text.to_owned()));
-        for text in nested {
-            self.nested(&text);
-        }
-        known.unwrap_or_else(|| {
-            self.opaque(raw, Mutating, "a word that can't be parsed");
-            Known::default()
-        })
-    }
-
-    fn simple(&mut self, simple: &SimpleCommand) -> Option<String> {
-        let items = simple.prefix.iter().flat_map(|prefix| &prefix.0);
-        let mut assigned = Vec::new();
-        let mut redirects = Vec::new();
-        for item in items {
-            match item {
-                Item::AssignmentWord(assignment, raw) => assigned.push((assignment, raw)),
-                Item::IoRedirect(redirect) => redirects.push(redirect),
-                Item::Word(_) | Item::ProcessSubstitution(..) => {}
-            }
-        }
-        let mut words = Vec::new();
-        let mut raw = Vec::new();
-        if let Some(word) = &simple.word_or_name {
-            words.push(self.word(&word.value));
-            raw.push(word.value.clone());
-        }
-        for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
-            match item {
-                Item::Word(word) | Item::AssignmentWord(_, word) => {
-                    words.push(self.word(&word.value));
-                    raw.push(word.value.clone());
-                }
-                Item::IoRedirect(redirect) => redirects.push(redirect),
-                Item::ProcessSubstitution(_, shell) => {
-                    self.list(&shell.list);
-                    words.push(Known::default());
-                    raw.push("<(…)".to_owned());
+            Kind::Function { name, body } => self.function(name, body),
+            Kind::Arithmetic(word) => self.word(word),
+            Kind::Test(words) => {
+                for word in words {
+                    self.word(word);
+                    self.evaluated(word);
                 }
             }
         }
-        for (assignment, raw) in assigned {
-            self.assignment(&assignment.name, &assignment.value, &raw.value);
-        }
-        let name = self.words(&words, &raw.join(" "));
-        if let Some(name) = &name
-            && INTERPRETERS.contains(&name.as_str())
-            && redirects
-                .iter()
-                .any(|redirect| matches!(redirect, IoRedirect::HereDocument(..) | IoRedirect::HereString(..)))
-        {
-            self.opaque(name, Destructive, "runs a program given on its input");
-        }
-        self.redirects(redirects);
-        name
+        self.redirects(&command.redirects);
+        self.stdin = outer;
     }
 
-    /// Judges a simple command by its words; returns the program's name if that is known.
-    pub fn words(&mut self, words: &[Known], text: &str) -> Option<String> {
-        let first = words.first()?;
-        if !first.fixed || first.text.is_empty() {
-            self.opaque(text, Mutating, "which program runs is known only when it runs");
-            return None;
-        }
-        let name = first.text.rsplit('/').next().unwrap_or_default().to_owned();
-        if self.defined.contains(&name) {
-            self.opaque(text, Mutating, "runs a function or alias of the command's own");
-            return Some(name);
-        }
-        if name == "alias" {
-            let names = words.iter().skip(1).filter_map(|word| word.text.split_once('='));
-            self.defined.extend(names.map(|(name, _)| name.to_owned()).collect::<Vec<_>>());
-        }
-        if let Some(inner) = wrappers::unwrap(&name, words) {
-            self.wrapped(&name, inner, text);
-            return Some(name);
-        }
-        let judged = programs::judge(&name, words.get(1..).unwrap_or_default());
-        if judged.class != Safe {
-            self.heads.push(judged.head);
-        }
-        self.part(text, judged.class, judged.reason);
-        Some(name)
-    }
-
-    fn wrapped(&mut self, name: &str, inner: wrappers::Inner, text: &str) {
-        match inner {
-            wrappers::Inner::Words(words, least) => {
-                if least > Safe {
-                    self.opaque(text, least, &format!("runs under {name}"));
-                }
-                if words.is_empty() {
-                    return self.part(text, Safe, format!("{name} alone changes nothing"));
-                }
-                let inner: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-                self.words(&words, &inner.join(" "));
-            }
-            wrappers::Inner::Text(script, least) => {
-                if least > Safe {
-                    self.opaque(text, least, &format!("{name} runs a text as a program"));
-                }
-                self.nested(&script);
-            }
-            wrappers::Inner::Unknown(class) => {
-                self.opaque(text, class, &format!("what {name} runs is known only when it runs"));
-            }
+    /// Judges what may run or not: where it leads to, nobody knows after it.
+    fn maybe(&mut self, inner: impl FnOnce(&mut Self)) {
+        let folder = self.folder.clone();
+        inner(self);
+        if self.folder != folder {
+            self.folder = None;
         }
     }
 
-    fn assignment(&mut self, name: &AssignmentName, value: &AssignmentValue, raw: &str) {
-        match value {
-            AssignmentValue::Scalar(word) => drop(self.word(&word.value)),
-            AssignmentValue::Array(items) => items.iter().for_each(|(_, word)| drop(self.word(&word.value))),
-        }
-        let (AssignmentName::VariableName(name) | AssignmentName::ArrayElementName(name, _)) = name;
-        if is_loaded(name) {
-            self.opaque(raw, Mutating, &format!("{name} changes which programs run"));
-        }
-    }
-
-    fn redirects<'a>(&mut self, redirects: impl IntoIterator<Item = &'a IoRedirect>) {
-        for redirect in redirects {
-            match redirect {
-                IoRedirect::File(_, kind, target) => self.file(kind, target),
-                IoRedirect::OutputAndError(word, _) => self.output("&>", &word.value),
-                IoRedirect::HereDocument(_, document) if document.requires_expansion => {
-                    self.word(&format!("\"{}\"", document.doc.value.replace('"', "\\\"")));
-                }
-                IoRedirect::HereDocument(..) => {}
-                IoRedirect::HereString(_, word) => drop(self.word(&word.value)),
-            }
-        }
-    }
-
-    fn file(&mut self, kind: &Kind, target: &Target) {
-        match target {
-            Target::Filename(word) if matches!(kind, Kind::Read) => drop(self.word(&word.value)),
-            Target::Filename(word) => {
-                let sign = if matches!(kind, Kind::Append) { ">>" } else { ">" };
-                self.output(sign, &word.value);
-            }
-            Target::Duplicate(word) => {
-                let known = self.word(&word.value);
-                if known.text.trim_end_matches('-').parse::<u32>().is_err() && known.text != "-" {
-                    self.output(">&", &word.value);
-                }
-            }
-            Target::ProcessSubstitution(_, shell) => self.list(&shell.list),
-            Target::Fd(_) => {}
-        }
-    }
-
-    fn output(&mut self, sign: &str, raw: &str) {
-        let target = self.word(raw);
-        let harmless = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
-        if target.fixed && harmless.contains(&target.text.as_str()) {
-            return;
-        }
-        let device = target.text.starts_with("/dev/") && !target.text.starts_with("/dev/null");
-        let class = if device { Destructive } else { Mutating };
-        self.opaque(&format!("{sign} {raw}"), class, "writes a file");
-    }
-}
-
-fn is_loaded(name: &str) -> bool {
-    LOADED.contains(&name)
-        || ["LD_", "DYLD_", "GIT_", "PYTHON", "NODE_OPTIONS", "PERL5", "RUBYOPT"]
+    fn function(&mut self, name: &str, body: &Command) {
+        let first = self.parts.len();
+        self.opaque(&format!("{name}()"), Mutating, "defines a function");
+        self.maybe(|judge| judge.command(body));
+        let calls = self
+            .parts
             .iter()
-            .any(|prefix| name.starts_with(prefix))
-}
+            .skip(first + 1)
+            .filter(|part| part.text.split_whitespace().next() == Some(name));
+        if calls.count() > 0 {
+            self.opaque(name, Destructive, "a function that starts itself");
+        }
+    }
 
-/// Whether a function's body calls it: a fork bomb, or a recursion that can't be judged.
-fn calls_itself(body: &CompoundCommand, name: &str) -> bool {
-    let text = body.to_string();
-    text.split(|c: char| c.is_whitespace() || matches!(c, '|' | '&' | ';' | '{' | '}'))
-        .any(|word| word == name)
+    /// Judges the commands in a word.
+    pub(super) fn word(&mut self, word: &Word) {
+        self.pieces(&word.pieces, &word.text);
+    }
+
+    fn pieces(&mut self, pieces: &[Piece], text: &str) {
+        for piece in pieces {
+            match piece {
+                Piece::Text { .. } => {}
+                Piece::Pattern(inner) => {
+                    self.opaque(text, Mutating, "a pattern that some shells take for a command");
+                    self.pieces(inner, text);
+                }
+                Piece::Arithmetic(inner) => self.pieces(inner, text),
+                Piece::Command { list, .. } | Piece::Process(list) => self.apart(|judge| judge.list(list)),
+                Piece::Variable { name, rest, .. } => {
+                    let Some(rest) = rest else { continue };
+                    self.word(rest);
+                    if rest.text.trim_start_matches(':').starts_with('=') {
+                        self.variable(name, &Arg::unseen(), text);
+                    }
+                    if rest.text.starts_with("@P") || rest.text.ends_with("@P") {
+                        self.opaque(
+                            text,
+                            Mutating,
+                            "expands a variable as a prompt, which runs what is in it",
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// A text in quotes that the shell evaluates once more, as in `[[ … -eq … ]]` and `let`.
+    fn evaluated(&mut self, word: &Word) {
+        for piece in &word.pieces {
+            if let Piece::Text { text, quoted: true } = piece {
+                self.hidden(text);
+            }
+        }
+    }
+
+    /// Judges the substitutions in a text that is only data, but may be evaluated later.
+    fn hidden(&mut self, text: &str) {
+        if text.contains("$(") || text.contains('`') {
+            self.vague = true;
+            let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+            self.text(&format!(": \"{text}\""));
+            self.opaque(&text, Mutating, "a text with a command in it");
+        }
+    }
+
+    fn simple(&mut self, text: &str, assigned: &[Assignment], words: &[Word]) {
+        for assignment in assigned {
+            self.assignment(assignment);
+        }
+        let args: Vec<Arg> = words.iter().flat_map(|word| words::expand(word, &self.variables)).collect();
+        self.run(&args, text);
+        for word in words {
+            self.word(word);
+        }
+    }
+
+    fn assignment(&mut self, assignment: &Assignment) {
+        for value in &assignment.values {
+            let args = words::expand(value, &Variables::default());
+            self.variable(&assignment.name, &Arg::joined(&args), &assignment.text);
+            self.word(value);
+            self.evaluated(value);
+        }
+    }
+
+    /// Notes a variable that changes what runs.
+    pub(super) fn variable(&mut self, name: &str, value: &Arg, text: &str) {
+        if environment::changes_what_runs(name, value) {
+            self.opaque(text, Mutating, format!("{name} changes which programs run, or what they load"));
+        }
+    }
+
+    /// Judges a simple command by its words.
+    pub fn run(&mut self, args: &[Arg], text: &str) {
+        let Some((program, rest)) = args.split_first() else { return };
+        if self.depth >= MAX_DEPTH {
+            return self.opaque(text, Destructive, "nested too deep to be judged");
+        }
+        if !program.fixed() || program.text.is_empty() {
+            return self.unknown(program, rest, text);
+        }
+        if self.variables.defined.contains(&program.text) {
+            self.opaque(text, Mutating, "runs a function or alias of the command's own");
+            return self.perhaps(rest);
+        }
+        let (folder, name) = program.text.rsplit_once('/').unwrap_or(("", &program.text));
+        let mut found = programs::judge(name, rest, &self.stdin);
+        if program.text.contains('/') && !SYSTEM_FOLDERS.contains(&folder) {
+            found.raise(Mutating, format!("lies in {folder}, so it may be any program"));
+        }
+        if program.origin != Origin::Text {
+            found.raise(Mutating, format!("is known only from {}", program.source));
+        }
+        if let Some(place) = programs::changed_folder(name, rest) {
+            self.folder = place.and_then(|place| super::joined(self.folder.as_deref(), &place));
+        }
+        self.note(found, text);
+    }
+
+    fn note(&mut self, found: Found, text: &str) {
+        hosts::add(&found, &mut self.hosts);
+        let class = self.named(&found).max(found.class);
+        if found.vague && class > Safe {
+            self.vague = true;
+        } else if class > Safe && found.inner.is_empty() {
+            self.heads.push(found.head.clone());
+        }
+        if class > Safe || found.inner.is_empty() {
+            let reason = if class > found.class { "writes to a device" } else { found.reason.as_str() };
+            self.part(text, class, reason);
+        }
+        self.depth += 1;
+        for inner in found.inner {
+            match inner {
+                Inner::Words(words, assigned) => self.inner_words(&words, &assigned),
+                Inner::Text(script) => self.inner_text(&script, text),
+                Inner::Perhaps(words) => self.perhaps(&words),
+            }
+        }
+        self.depth -= 1;
+    }
+
+    fn inner_words(&mut self, words: &[Arg], assigned: &[Arg]) {
+        for arg in assigned {
+            let (name, value) = arg.text.split_once('=').unwrap_or((&arg.text, ""));
+            let value = if arg.fixed() { Arg::known(value) } else { Arg::unseen() };
+            self.variable(name, &value, &arg.source);
+        }
+        let text: Vec<&str> = words.iter().map(|word| word.source.as_str()).collect();
+        self.run(words, &text.join(" "));
+    }
+
+    fn inner_text(&mut self, script: &Arg, text: &str) {
+        if script.fixed() {
+            return self.text(&script.text);
+        }
+        self.opaque(
+            text,
+            Destructive,
+            format!("runs {} as a command, which is known only then", script.source),
+        );
+    }
+
+    /// Judges words that may be a command: only what destroys counts.
+    fn perhaps(&mut self, words: &[Arg]) {
+        let (first, vague, heads) = (self.parts.len(), self.vague, self.heads.len());
+        for begin in 0..words.len().min(4) {
+            let words = words.get(begin..).unwrap_or_default();
+            if words.first().is_some_and(Arg::fixed) {
+                self.apart(|judge| judge.inner_words(words, &[]));
+            }
+        }
+        let kept: Vec<VerdictPart> =
+            self.parts.drain(first..).filter(|part| part.class == Destructive).collect();
+        self.parts.extend(kept);
+        self.heads.truncate(heads);
+        self.vague = vague;
+    }
+
+    /// A program that is known only when it runs.
+    fn unknown(&mut self, program: &Arg, rest: &[Arg], text: &str) {
+        let class = match program.origin {
+            Origin::Command | Origin::Pattern => Destructive,
+            Origin::Text | Origin::Variable(_) => Mutating,
+        };
+        self.opaque(text, class, format!("which program {} is, is known only when it runs", program.source));
+        if let Origin::Variable(name) = &program.origin {
+            let values: Vec<Vec<String>> = self.variables.known(name).map(<[String]>::to_vec).collect();
+            for value in values {
+                let fields = value.iter().flat_map(|text| text.split_whitespace()).map(Arg::known);
+                let words: Vec<Arg> = fields.chain(rest.iter().cloned()).collect();
+                self.depth += 1;
+                self.perhaps(&words);
+                self.depth -= 1;
+            }
+            // An empty variable leaves the rest as the command.
+            self.depth += 1;
+            self.perhaps(rest);
+            self.depth -= 1;
+        }
+    }
+
+    pub(super) fn expand(&self, word: &Word) -> Vec<Arg> {
+        words::expand(word, &self.variables)
+    }
+
+    pub(super) fn body(&self, at: usize) -> Option<Word> {
+        self.bodies.get(at).cloned()
+    }
+
+    pub(super) fn set_stdin(&mut self, stdin: Stdin) {
+        self.stdin = stdin;
+    }
 }

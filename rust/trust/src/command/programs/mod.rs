@@ -1,0 +1,178 @@
+//! Programs whose arguments no table can judge: those with a language of their own in them.
+
+mod forge;
+mod git;
+mod scripts;
+mod shells;
+mod text;
+
+use koda_protocol::CommandClass::{Destructive, Mutating};
+
+use super::environment;
+use super::rules::{self, Found};
+use super::walk::Stdin;
+use super::words::Arg;
+
+/// Programs that are installed under names with a version: `python3.12`.
+const VERSIONED: &[&str] = &["python", "pip", "ruby", "perl", "php", "lua", "gcc", "clang"];
+
+/// Judges a program with its arguments.
+pub fn judge(name: &str, args: &[Arg], stdin: &Stdin) -> Found {
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
+    let known = if VERSIONED.contains(&bare) { bare } else { name };
+    let Some(rule) = rules::find(name).or_else(|| rules::find(known)) else {
+        return unlisted(name);
+    };
+    let args = if name == "cargo" { without_toolchain(args) } else { args };
+    let mut found = rules::judge(name, rule, args);
+    match known {
+        "sed" | "gsed" => text::sed(args, &mut found),
+        "awk" | "gawk" | "mawk" | "nawk" => text::awk(args, &mut found),
+        "git" => git::check(args, &mut found),
+        "gh" => forge::gh(args, &mut found),
+        "curl" => forge::curl(args, &mut found),
+        "aws" | "gcloud" | "az" => forge::cloud(&mut found),
+        "python" | "python3" | "pypy3" => scripts::python(args, stdin, &mut found),
+        "perl" | "ruby" | "node" | "php" | "lua" | "luajit" | "deno" | "bun" | "Rscript" | "osascript" => {
+            scripts::interpreter(args, stdin, &mut found);
+        }
+        "sqlite3" | "psql" | "mysql" | "mariadb" | "redis-cli" | "mongosh" => {
+            scripts::database(args, stdin, &mut found)
+        }
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "fish" | "csh" | "tcsh" | "ash" => {
+            shells::shell(known, args, stdin, &mut found);
+        }
+        "pwsh" | "powershell" | "nu" | "xonsh" | "elvish" => scripts::interpreter(args, stdin, &mut found),
+        "eval" => shells::eval(args, &mut found),
+        "source" | "." => shells::source(args, &mut found),
+        "trap" => shells::trap(args, &mut found),
+        "alias" => shells::alias(args, &mut found),
+        "xargs" | "parallel" => shells::xargs(name, args, &mut found),
+        "export" | "declare" | "typeset" | "local" | "readonly" | "read" | "unset" | "printf" | "mapfile"
+        | "let" | "readarray" | "getopts" | "test" | "[" => builtin(args, &mut found),
+        "less" | "more" | "view" if args.iter().any(|arg| arg.text.starts_with('+')) => {
+            found.raise(Mutating, "with + runs a command");
+        }
+        "date" => date(&mut found),
+        "mv" if found.paths.iter().any(|(path, write)| *write && path.is("/dev/null")) => {
+            found.raise(Destructive, "to /dev/null destroys what it moves");
+        }
+        "dd" => dd(args, &mut found),
+        "make" | "gmake" | "just" | "task" => make(&mut found),
+        "pytest" | "py.test" => scripts::pytest(args, &mut found),
+        "tar" | "gtar" | "bsdtar" => tar(args, &mut found),
+        _ => {}
+    }
+    found
+}
+
+fn unlisted(name: &str) -> Found {
+    let destroys = name.starts_with("mkfs");
+    Found {
+        class: if destroys { Destructive } else { Mutating },
+        reason: format!("{name} {}", if destroys { "formats a disk" } else { "is not known to be harmless" }),
+        head: name.to_owned(),
+        vague: false,
+        inner: Vec::new(),
+        paths: Vec::new(),
+        operands: Vec::new(),
+    }
+}
+
+/// `cargo +nightly test`.
+fn without_toolchain(args: &[Arg]) -> &[Arg] {
+    match args.split_first() {
+        Some((first, rest)) if first.text.starts_with('+') && first.fixed() => rest,
+        _ => args,
+    }
+}
+
+/// Where `cd` leads to: none if the program is no `cd`, inner none if that is not known.
+pub fn changed_folder(name: &str, args: &[Arg]) -> Option<Option<String>> {
+    if !matches!(name, "cd" | "chdir" | "pushd" | "popd") {
+        return None;
+    }
+    let target = args.iter().find(|arg| !arg.looks_like_option());
+    Some(match target {
+        None if name == "cd" && args.is_empty() => Some("~".to_owned()),
+        Some(target) if target.fixed() && args.iter().all(|arg| !arg.is("-")) => Some(target.text.clone()),
+        _ => None,
+    })
+}
+
+/// Builtins that set variables, or evaluate their arguments.
+fn builtin(args: &[Arg], found: &mut Found) {
+    let sets = !matches!(found.head.as_str(), "test" | "[");
+    for arg in args {
+        let (name, value) = arg.text.split_once('=').unwrap_or((&arg.text, ""));
+        let value = if arg.fixed() { Arg::known(value) } else { Arg::unseen() };
+        if sets && environment::changes_what_runs(name, &value) {
+            found.raise(Mutating, format!("changes {name}, by which programs are found or run"));
+        }
+        if arg.text.contains("$(") || arg.text.contains('`') {
+            let text = arg.text.replace('\\', "\\\\").replace('"', "\\\"");
+            found.inner.push(rules::Inner::Text(Arg::known(&format!(": \"{text}\""))));
+            found.raise(Mutating, "may evaluate a command in its argument");
+        }
+    }
+}
+
+/// `date +%F` prints, `date 0102` sets the clock.
+fn date(found: &mut Found) {
+    if found.operands.iter().any(|arg| !arg.text.starts_with('+')) {
+        found.raise(Destructive, "sets the clock");
+    }
+}
+
+fn dd(args: &[Arg], found: &mut Found) {
+    found.paths.clear();
+    for (prefix, write) in [("if=", false), ("of=", true)] {
+        let named = args.iter().filter(|arg| arg.text.starts_with(prefix));
+        found.paths.extend(named.map(|arg| (arg.after(prefix.len()), write)));
+    }
+}
+
+/// Targets that test are safe; variables may say what runs.
+fn make(found: &mut Found) {
+    let targets = &found.operands;
+    let tests =
+        |arg: &Arg| arg.fixed() && matches!(arg.text.as_str(), "test" | "tests" | "check" | "lint" | "help");
+    if !targets.is_empty()
+        && targets.iter().all(tests)
+        && found.class == Mutating
+        && found.reason.ends_with("recipes")
+    {
+        let targets: Vec<&str> = targets.iter().map(|arg| arg.text.as_str()).collect();
+        found.reason = format!("{} {} tests the project", found.head, targets.join(" "));
+        found.class = koda_protocol::CommandClass::Safe;
+    }
+}
+
+/// `tar` takes its mode from the first word, with or without a dash.
+fn tar(args: &[Arg], found: &mut Found) {
+    let Some(first) = args.first().filter(|arg| arg.fixed()) else { return };
+    let mode = first.text.strip_prefix('-').unwrap_or(&first.text);
+    let lists = first.is("--list")
+        || (!first.text.starts_with("--") && mode.contains('t') && !mode.contains(['x', 'c', 'r', 'u', 'A']));
+    let others = args.iter().skip(1).any(|arg| {
+        let text = arg.text.as_str();
+        arg.may_be_option()
+            || [
+                "--extract",
+                "--get",
+                "--create",
+                "--append",
+                "--update",
+                "--delete",
+                "--concatenate",
+                "--catenate",
+            ]
+            .iter()
+            .any(|mode| text.len() > 3 && mode.starts_with(text))
+            || (text.starts_with('-') && !text.starts_with("--") && text.contains(['x', 'c', 'r', 'u', 'A']))
+    });
+    if lists && !others && found.class == Mutating && found.reason.ends_with("writes files") {
+        found.class = koda_protocol::CommandClass::Safe;
+        found.reason = format!("{} only lists", found.head);
+    }
+}
