@@ -43,6 +43,12 @@ end
 ---@type table<string, boolean> sessions by id: whether their turn runs
 local sessions = {}
 
+--- Takes note of a session that was just opened: its first event comes a frame later, and it may be stopped before.
+---@param id string
+function M.opened(id)
+  sessions[id] = sessions[id] or false
+end
+
 --- Follows the sessions that are open; called once, before the first is opened.
 function M.watch()
   local events = require("koda.events")

@@ -50,7 +50,8 @@ function M.open(opts)
     return nil, problem
   end
   local config = require("koda.config").get()
-  return lib.open({
+  local id
+  id, problem = lib.open({
     cwd = project(opts.cwd),
     model = opts.model or config.model,
     mode = opts.mode or config.mode,
@@ -59,6 +60,10 @@ function M.open(opts)
     unattended = opts.unattended,
     max_cost = opts.max_cost,
   })
+  if id then
+    require("koda.current").opened(id)
+  end
+  return id, problem
 end
 
 --- Sends a prompt, in a session of its own unless one is given.
