@@ -14,20 +14,28 @@ function M.text(err)
   return err.hint and ("%s (%s)"):format(err.message, err.hint) or err.message
 end
 
---- What stands behind a message that was cut.
-local MORE = "… (:Koda log)"
+--- Where the whole of a message that was cut stands.
+local LOG = ":Koda log"
 
---- Makes a text fit the message line.
----@param text string
+--- Columns of a message that must be left for a hint to stand behind it.
+local LEAST_COLUMNS = 30
+
+--- Makes a text fit the message line. What is cut is the message, not what to do.
+---@param message string
+---@param hint? string
 ---@return string
 ---@return boolean # whether it had to be cut
-local function fitting(text)
-  local line = text:gsub("%s*\n%s*", " ")
+local function fitting(message, hint)
+  local whole = M.text({ code = "", message = message, hint = hint }):gsub("%s*\n%s*", " ")
   local room = vim.v.echospace
-  if vim.fn.strdisplaywidth(line) <= room then
-    return line, false
+  if vim.fn.strdisplaywidth(whole) <= room then
+    return whole, false
   end
-  return vim.fn.strcharpart(line, 0, math.max(room - #MORE, 1)) .. MORE, true
+  local tail = hint and ("… (%s; %s)"):format((hint:gsub("%s*\n%s*", " ")), LOG)
+  if not tail or vim.fn.strdisplaywidth(tail) > room - LEAST_COLUMNS then
+    tail = ("… (%s)"):format(LOG)
+  end
+  return vim.fn.strcharpart(whole, 0, math.max(room - vim.fn.strdisplaywidth(tail), 1)) .. tail, true
 end
 
 --- Whether messages go to Neovim's own message line, where a long one stops the user until a key is pressed.
@@ -38,16 +46,17 @@ local function is_line()
   return #vim.api.nvim_list_uis() > 0 and (source:find("^@vim/") ~= nil or source:sub(1, 1) ~= "@")
 end
 
----@param text string
+---@param message string
 ---@param level integer
-local function show(text, level)
-  local shown = "Koda: " .. text
-  local was_cut = false
+---@param hint? string
+local function show(message, level, hint)
+  local whole = M.text({ code = "", message = message, hint = hint })
+  local shown, was_cut = "Koda: " .. whole, false
   if is_line() then
-    shown, was_cut = fitting(shown)
+    shown, was_cut = fitting("Koda: " .. message, hint)
   end
   if was_cut then
-    require("koda.log").write(text)
+    require("koda.log").write(whole)
   end
   vim.notify(shown, level, { title = "Koda" })
 end
@@ -64,7 +73,11 @@ end
 
 ---@param err string|koda.Error
 function M.error(err)
-  show(type(err) == "table" and M.text(err) or err --[[@as string]], vim.log.levels.ERROR)
+  if type(err) == "table" then
+    show(err.message, vim.log.levels.ERROR, err.hint)
+  else
+    show(err --[[@as string]], vim.log.levels.ERROR)
+  end
 end
 
 return M

@@ -46,6 +46,12 @@ impl<'a> Opening<'a> {
         Self { place, folder, nvim: Nvim::find_without_library(), arguments: Vec::new() }
     }
 
+    /// Runs Koda from a copy of the checkout.
+    #[must_use]
+    pub fn checkout(self, checkout: &Path) -> Self {
+        Self { nvim: self.nvim.with_checkout(checkout), ..self }
+    }
+
     /// Adds arguments, such as a file to open.
     #[must_use]
     pub fn arguments(mut self, arguments: &[&str]) -> Self {

@@ -9,6 +9,8 @@ use crate::Place;
 /// A Neovim executable. `KODA_TEST_NVIM` names it; without that it is the fetched 0.11, then the one on PATH.
 pub struct Nvim {
     executable: PathBuf,
+    /// What goes on the runtime path.
+    checkout: PathBuf,
 }
 
 impl Nvim {
@@ -38,13 +40,19 @@ impl Nvim {
             None => on_path("nvim").expect("no Neovim to test in; run `make test`, which gets one"),
         };
         assert!(executable.is_file(), "KODA_TEST_NVIM={} is no file; run `make test`", executable.display());
-        Self { executable }
+        Self { executable, checkout: crate::root() }
     }
 
-    /// Builds a call of it in `folder`: no user configuration, the checkout on the runtime path.
+    /// Runs Koda from a copy of the checkout.
+    #[must_use]
+    pub fn with_checkout(self, checkout: &Path) -> Self {
+        Self { checkout: checkout.to_owned(), ..self }
+    }
+
+    /// Builds a call of it in `folder`: no user configuration, Koda's checkout on the runtime path.
     pub fn command(&self, place: &Place, folder: &Path) -> Command {
         let mut command = place.command(&self.executable, folder);
-        command.args(Self::arguments());
+        command.args(self.arguments());
         command
     }
 
@@ -54,8 +62,8 @@ impl Nvim {
     }
 
     /// Returns the arguments that every call begins with.
-    pub fn arguments() -> Vec<String> {
-        let root = crate::root().display().to_string();
+    pub fn arguments(&self) -> Vec<String> {
+        let root = self.checkout.display().to_string();
         let runtime = format!("set runtimepath^={}", root.replace(' ', "\\ "));
         // Neovim would look for the machine's Python when it opens a Python file, which takes a second and more.
         let no_python = "let g:loaded_python3_provider = 0";

@@ -63,11 +63,11 @@ impl Place {
         root
     }
 
-    /// Copies a folder of the checkout to the folder `project`, and returns that folder's absolute path.
-    pub fn project_from(&self, template: &str) -> PathBuf {
-        let project = self.project(&[]);
-        copy_folder(&crate::root().join(template), &project);
-        project
+    /// Copies a folder of the checkout to a folder of this place, and returns that folder's absolute path.
+    pub fn copy(&self, from: &str, to: &str) -> PathBuf {
+        let target = self.path().join(to);
+        copy_folder(&crate::root().join(from), &target);
+        target
     }
 
     /// Returns the environment of everything that runs here: fixed language, time zone and colours, no network keys.

@@ -62,8 +62,9 @@ impl Terminal {
     pub fn open(place: &Place, folder: &Path, arguments: &[&str]) -> Self {
         let size = PtySize { cols: SIZE.0, rows: SIZE.1, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a PTY");
-        let mut command = CommandBuilder::new(Nvim::find().executable());
-        command.args(Nvim::arguments());
+        let nvim = Nvim::find();
+        let mut command = CommandBuilder::new(nvim.executable());
+        command.args(nvim.arguments());
         command.args(arguments);
         command.cwd(folder);
         command.env_clear();
