@@ -61,13 +61,39 @@ pub fn apply(text: &str, edits: &[TextEdit]) -> Option<String> {
 pub fn place(text: &str, edits: &[TextEdit]) -> Option<Change> {
     let after = apply(text, edits)?;
     let end_of_line = after.is_empty() || after.ends_with('\n');
-    if text.is_empty() || after.is_empty() {
-        let lines = if after.is_empty() { Vec::new() } else { lines(body(&after)) };
-        return Some(Change::Whole { lines, end_of_line });
+    if let Some(parts) = parts(text, &after, edits).filter(|_| !text.is_empty() && !after.is_empty()) {
+        return Some(Change::Parts { parts, end_of_line });
     }
+    let lines = if after.is_empty() { Vec::new() } else { lines(body(&after)) };
+    Some(Change::Whole { lines, end_of_line })
+}
+
+/// Places each edit; none where two of them share the end of the last line.
+fn parts(text: &str, after: &str, edits: &[TextEdit]) -> Option<Vec<Placed>> {
     let starts = line_starts(text);
-    let parts = edits.iter().map(|edit| part(text, &starts, edit)).collect::<Option<Vec<_>>>()?;
-    Some(Change::Parts { parts, end_of_line })
+    let (last, before) = edits.split_last()?;
+    let mut parts = Vec::new();
+    let (mut at, mut gone, mut come) = (0, 0, 0);
+    for edit in before {
+        if edit.range.end > body(text).len() {
+            return None;
+        }
+        parts.push(part(&starts, edit.range.start, edit.range.end, &edit.new));
+        at = edit.range.end;
+        gone += edit.range.len();
+        come += edit.new.len();
+    }
+    if last.range.end < body(text).len() {
+        parts.push(part(&starts, last.range.start, last.range.end, &last.new));
+        return Some(parts);
+    }
+    // It reaches the end, which buffers keep apart: from its start on, all is replaced by what is there after.
+    let (old, new) = (body(text), body(after));
+    let begins = last.range.start + come - gone;
+    let over = last.range.start.saturating_sub(old.len()).max(begins.saturating_sub(new.len()));
+    let start = last.range.start.checked_sub(over).filter(|start| *start >= at)?;
+    parts.push(part(&starts, start, old.len(), new.get(begins - over..)?));
+    Some(parts)
 }
 
 /// A text without the end of its last line.
@@ -85,30 +111,10 @@ fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect()
 }
 
-/// Places one edit. The end of the last line is no part of a buffer's lines, so an edit that reaches
-/// over it is drawn back before it.
-fn part(text: &str, starts: &[usize], edit: &TextEdit) -> Option<Placed> {
-    let last = body(text).len();
-    let (mut start, mut end) = (edit.range.start, edit.range.end);
-    let mut new = edit.new.as_str();
-    let added;
-    if end > last {
-        end = last;
-        if start > last {
-            // Appended after the last line's end: a new line below it.
-            start = last;
-            added = format!("\n{}", body(new));
-            new = &added;
-        } else if new.is_empty() && start > 0 && text.as_bytes().get(start - 1) == Some(&b'\n') {
-            // The last lines go whole: the line end before them goes too, theirs stays.
-            start -= 1;
-        } else {
-            new = body(new);
-        }
-    }
+fn part(starts: &[usize], start: usize, end: usize, new: &str) -> Placed {
     let (row, col) = position(starts, start);
     let (end_row, end_col) = position(starts, end);
-    Some(Placed { row, col, end_row, end_col, lines: lines(new) })
+    Placed { row, col, end_row, end_col, lines: lines(new) }
 }
 
 fn position(starts: &[usize], offset: usize) -> (usize, usize) {
