@@ -4,9 +4,6 @@ local keys = require("koda.keys")
 
 local M = {}
 
---- Lines of a text that a card shows; the rest is counted.
-local MAX_LINES = 30
-
 --- Characters that would hide or turn around what stands there: shown by their number.
 local HIDDEN = {
   { 0x200B, 0x200F }, { 0x202A, 0x202E }, { 0x2060, 0x2064 }, { 0x2066, 0x206F }, { 0xFEFF, 0xFEFF },
@@ -48,34 +45,48 @@ function M.visible(line)
   return table.concat(out)
 end
 
+--- Adds a text, all of it: what can't be read must not be accepted.
 ---@param lines string[]
 ---@param text string
 local function add(lines, text)
-  local all = vim.split(text, "\n", { plain = true })
-  for index, line in ipairs(all) do
-    if index > MAX_LINES then
-      lines[#lines + 1] = ("    … %d more lines"):format(#all - MAX_LINES)
-      return
-    end
+  for line in vim.gsplit(text, "\n", { plain = true }) do
     lines[#lines + 1] = "    " .. M.visible(line)
   end
 end
 
 ---@param lines string[]
+---@param sign string
+---@param text string
+---@param note? string
+local function add_side(lines, sign, text, note)
+  local shown = sign .. text:gsub("\n$", ""):gsub("\n", "\n" .. sign)
+  add(lines, shown .. (note or ""))
+end
+
+--- Arguments that have a form of their own on the card.
+local SHOWN = { command = true, path = true, edits = true, content = true }
+
+---@param lines string[]
 ---@param args table
 local function add_call(lines, args)
   if args.command then
-    return add(lines, args.command)
+    add(lines, args.command)
   end
   if args.path then
     add(lines, args.path)
   end
   for _, edit in ipairs(args.edits or {}) do
-    add(lines, "- " .. (edit.old or edit.old_string or ""):gsub("\n", "\n- "))
-    add(lines, "+ " .. (edit.new or edit.new_string or ""):gsub("\n", "\n+ "))
+    local all = (edit.all or edit.replace_all) and "  (all occurrences)" or nil
+    add_side(lines, "- ", edit.old or edit.old_string or "")
+    add_side(lines, "+ ", edit.new or edit.new_string or "", all)
   end
   if args.content then
-    add(lines, "+ " .. args.content:gsub("\n", "\n+ "))
+    add_side(lines, "+ ", args.content)
+  end
+  for name, value in vim.spairs(args) do
+    if not SHOWN[name] then
+      add(lines, ("%s: %s"):format(name, type(value) == "string" and value or vim.inspect(value)))
+    end
   end
 end
 

@@ -114,6 +114,9 @@ function M.open()
     vim.api.nvim_win_call(window.get().transcript, function()
       vim.fn.winrestview(shown.scroll)
     end)
+  else
+    local last = vim.api.nvim_buf_line_count(shown.transcript.buf)
+    vim.api.nvim_win_set_cursor(window.get().transcript, { last, 0 })
   end
 end
 
@@ -130,9 +133,13 @@ function M.hide()
   window.close()
 end
 
---- Opens the chat, or hides it where it is open.
+--- Opens the chat, or hides it where it is open; from another tab it is brought over.
 function M.toggle()
-  if window.is_open() then
+  local wins = window.get()
+  if wins and vim.api.nvim_win_get_tabpage(wins.prompt) ~= vim.api.nvim_get_current_tabpage() then
+    M.hide()
+    M.open()
+  elseif wins then
     M.hide()
   else
     M.open()
@@ -200,19 +207,24 @@ function M.resume(id)
   if not lib then
     return nil, problem
   end
-  M.attach(id)
+  if session == id then
+    M.open()
+    return id
+  end
   local ok
   ok, problem = lib.events(id, function(stored, failed)
-    if failed then
-      return require("koda.notify").error(failed)
+    local opened, refused
+    if not failed then
+      opened, refused = require("koda").open({ resume = id })
     end
+    if not opened then
+      return require("koda.notify").error(failed or refused --[[@as koda.Error]])
+    end
+    M.attach(id)
     for _, event in ipairs(stored) do
       view.draw(shown, event)
     end
-    local opened, refused = require("koda").open({ resume = id })
-    if not opened then
-      return require("koda.notify").error(refused --[[@as koda.Error]])
-    end
+    view.settle(shown)
     M.open()
   end)
   return ok and id or nil, problem

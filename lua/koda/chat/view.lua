@@ -193,6 +193,21 @@ function DRAW.turn_end(view, event)
   require("koda.approve").show(view)
 end
 
+--- Ends what a stored session left open: nothing of it runs any more.
+---@param view koda.chat.View
+function M.settle(view)
+  for _, known in pairs(view.calls) do
+    if known.state ~= "ok" and known.state ~= "failed" then
+      known.state = "failed"
+      known.result = { ok = false, text = "interrupted", data = {} }
+      calls.redraw(view.transcript, known)
+    end
+  end
+  view.transcript:finish()
+  view.info.state = "idle"
+  require("koda.approve").show(view)
+end
+
 --- Draws an event.
 ---@param view koda.chat.View
 ---@param event table
