@@ -152,8 +152,8 @@ fn settings_that_are_wrong_name_the_nearest_right_one() {
     let editor = Opening::new(&place, &project).open();
     let said = |settings: Value| {
         let said = editor.lua(
-            "local ok, problem = pcall(require('koda').setup, ...)
-            return { ok, tostring(problem), vim.fn.execute('messages') }",
+            "local ok, _, problem = pcall(require('koda').setup, ...)
+            return { ok, problem, vim.fn.execute('messages') }",
             &[settings],
         );
         said.to_string()
