@@ -116,11 +116,18 @@ async fn play(plot: Plot) {
             Event::Approval { id, .. } => {
                 drop(rig.desk.answer(&id, answer(answers.pop_front().unwrap_or(0))))
             }
-            Event::TurnEnd { .. } if !session.snapshot().running => break,
+            Event::TurnEnd { .. } if !session.snapshot().running => break drain(&mut rig, &session).await,
             _ => {}
         }
     }
     finish(rig, session).await;
+}
+
+/// Takes in what is still on its way: a second turn, begun by a queued message, may be over before the end of
+/// the first is heard.
+async fn drain(rig: &mut Rig, session: &koda_agent::Session) {
+    session.set(koda_agent::Change::default());
+    while !matches!(rig.next().await, Event::Settings { .. }) {}
 }
 
 async fn finish(mut rig: Rig, session: Arc<koda_agent::Session>) {
