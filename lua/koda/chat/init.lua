@@ -95,9 +95,33 @@ local function fresh()
   return made
 end
 
+--- Draws the conversation anew from what is stored, if its buffer was deleted.
+local function revive()
+  if vim.api.nvim_buf_is_loaded(shown.transcript.buf) then
+    return
+  end
+  local info = shown.info
+  shown = fresh()
+  shown.info = info
+  local lib = session and native()
+  if not lib then
+    return
+  end
+  local reviving = shown
+  reviving.is_reviving = true
+  lib.events(session, function(stored)
+    for _, event in ipairs(stored or {}) do
+      view.draw(reviving, event)
+    end
+    reviving.is_reviving = nil
+    draw_bar()
+  end)
+end
+
 --- Opens the chat's windows and enters the prompt.
 function M.open()
   require("koda.highlight").setup()
+  revive()
   if window.is_open() then
     return window.open(shown.transcript.buf, 0)
   end
@@ -238,9 +262,13 @@ end
 
 ---@param batch table[]
 local function on_batch(batch)
+  revive()
   for _, event in ipairs(batch) do
     if event.session == session then
-      view.draw(shown, event)
+      -- While what is stored is being drawn, this event comes with it.
+      if not shown.is_reviving then
+        view.draw(shown, event)
+      end
     elseif event.type == "approval" then
       require("koda.approve").elsewhere(event)
     end

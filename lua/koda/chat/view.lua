@@ -9,6 +9,7 @@ local M = {}
 ---@field calls table<string, koda.chat.Call> by id
 ---@field last? string what was drawn last
 ---@field info koda.chat.Info what the bar shows
+---@field is_reviving? boolean while it is drawn anew from what is stored
 
 ---@class koda.chat.Info
 ---@field state "idle"|"thinking"|"writing"|"working"|"waiting"|"failed"
