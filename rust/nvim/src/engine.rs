@@ -27,8 +27,8 @@ const MAX_STEPS: u32 = 200;
 /// Threads of the background runtime: the work waits for networks and processes, not for cores.
 const WORKERS: usize = 2;
 
-/// How long leaving Neovim may wait for processes to end; the rest of a second is Neovim's own.
-const SHUTDOWN: Duration = Duration::from_millis(500);
+/// How long leaving Neovim may wait for turns and processes to end; the rest of a second is Neovim's own.
+const SHUTDOWN: Duration = Duration::from_millis(800);
 
 /// Everything that runs.
 pub struct Koda {
@@ -154,19 +154,19 @@ fn agent_settings(settings: &Settings) -> AgentSettings {
 }
 
 impl Koda {
-    /// Ends every turn, process and thread, within a deadline. Nothing calls into Neovim afterwards.
-    pub fn shutdown(&self) {
+    /// Ends every turn, process and thread, within a deadline, and has their last events stored. Nothing
+    /// calls into Neovim afterwards.
+    pub fn shutdown(&'static self) {
         self.bridge.close();
         self.engine.stop_all();
-        let pool = self.pool.clone();
         let (done, ended) = std::sync::mpsc::channel();
         self.runtime.spawn(async move {
-            pool.shutdown(SHUTDOWN / 2).await;
+            tokio::join!(self.pool.shutdown(SHUTDOWN / 2), self.engine.shutdown());
             // The main thread may have stopped waiting.
             let _ = done.send(());
         });
         if ended.recv_timeout(SHUTDOWN).is_err() {
-            tracing::warn!("leaving before every process had ended");
+            tracing::warn!("leaving before everything had ended");
         }
     }
 }
