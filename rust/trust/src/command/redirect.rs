@@ -39,6 +39,12 @@ impl Judge {
                 Sign::Read => {
                     self.word(&redirect.target);
                     self.targets(redirect, false);
+                    // Of a shell's own making: it opens a connection.
+                    if redirect.target.text.contains("/dev/tcp/")
+                        || redirect.target.text.contains("/dev/udp/")
+                    {
+                        self.opaque(&redirect.target.text, Mutating, "opens a connection");
+                    }
                 }
                 Sign::Write | Sign::Append | Sign::ReadWrite => self.output(redirect),
                 Sign::CopyInput | Sign::CopyOutput => {
@@ -91,6 +97,7 @@ impl Judge {
             }
         }
         match write {
+            true if arg.text.starts_with("/proc/") || arg.text.starts_with("/sys/") => Destructive,
             true if arg.text.starts_with("/dev/") && !arg.text.starts_with("/dev/null") => Destructive,
             _ => Mutating,
         }

@@ -275,6 +275,8 @@ impl Judge {
             return self.perhaps(rest);
         }
         let (folder, name) = program.text.rsplit_once('/').unwrap_or(("", &program.text));
+        // `=rm` is the path of `rm` in zsh.
+        let name = name.trim_start_matches('=');
         let mut found = programs::judge(name, rest, &self.stdin);
         if program.text.contains('/') && !SYSTEM_FOLDERS.contains(&folder) {
             found.raise(Mutating, format!("lies in {folder}, so it may be any program"));

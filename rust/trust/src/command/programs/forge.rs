@@ -55,9 +55,29 @@ pub fn curl(args: &[Arg], found: &mut Found) {
 }
 
 /// Tools of clouds say with a verb what they do.
-pub fn cloud(found: &mut Found) {
-    let destroys =
-        ["delete", "terminate", "remove", "destroy", "purge", "rm", "rb", "stop", "deregister", "revoke"];
+pub fn cloud(args: &[Arg], found: &mut Found) {
+    let destroys = [
+        "delete",
+        "terminate",
+        "remove",
+        "destroy",
+        "purge",
+        "rm",
+        "rb",
+        "stop",
+        "deregister",
+        "revoke",
+        "release",
+        "schedule-key-deletion",
+        "detach",
+        "reset",
+        "disable",
+        "wipe",
+        "abandon",
+        "drop",
+        "del",
+        "empty",
+    ];
     let is = |verbs: &[&str], word: &str| {
         verbs
             .iter()
@@ -65,7 +85,10 @@ pub fn cloud(found: &mut Found) {
     };
     let words: Vec<&str> = found.operands.iter().map(|arg| arg.text.as_str()).collect();
     let fixed = found.operands.iter().all(Arg::fixed);
-    if words.iter().any(|word| is(&destroys, word)) || words.iter().any(|word| word.starts_with("--delete")) {
+    // `heroku pg:reset`
+    let named = words.iter().flat_map(|word| word.split(':')).chain(found.head.split([' ', ':']));
+    let mut named = named.chain(args.iter().map(|arg| arg.text.trim_start_matches("--")));
+    if named.any(|word| is(&destroys, word)) {
         found.raise(Destructive, "deletes or stops something");
     } else if fixed
         && matches!(

@@ -9,7 +9,7 @@ mod text;
 use koda_protocol::CommandClass::{Destructive, Mutating};
 
 use super::environment;
-use super::rules::{self, Found};
+use super::rules::{self, Found, Inner};
 use super::walk::Stdin;
 use super::words::Arg;
 
@@ -21,7 +21,7 @@ pub fn judge(name: &str, args: &[Arg], stdin: &Stdin) -> Found {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
     let known = if VERSIONED.contains(&bare) { bare } else { name };
     let Some(rule) = rules::find(name).or_else(|| rules::find(known)) else {
-        return unlisted(name);
+        return unlisted(name, args);
     };
     let args = if name == "cargo" { without_toolchain(args) } else { args };
     let mut found = rules::judge(name, rule, args);
@@ -31,7 +31,21 @@ pub fn judge(name: &str, args: &[Arg], stdin: &Stdin) -> Found {
         "git" => git::check(args, &mut found),
         "gh" => forge::gh(args, &mut found),
         "curl" => forge::curl(args, &mut found),
-        "aws" | "gcloud" | "az" => forge::cloud(&mut found),
+        "aws" | "gcloud" | "az" | "oci" | "doctl" | "hcloud" | "linode-cli" | "ibmcloud" | "s3cmd"
+        | "gsutil" | "mc" | "heroku" | "fly" | "flyctl" | "vercel" | "netlify" | "railway" | "supabase" => {
+            forge::cloud(args, &mut found);
+        }
+        "env" => shells::env(args, &mut found),
+        "ssh" => shells::ssh(stdin, &mut found),
+        "hyperfine" => found.inner.extend(found.operands.iter().cloned().map(Inner::Text)),
+        "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" => compiler(args, &mut found),
+        "stty" => terminal(args, &mut found),
+        "sysctl" if found.operands.iter().any(|arg| arg.text.contains('=') || !arg.fixed()) => {
+            found.raise(Destructive, "changes the kernel");
+        }
+        "tsc" | "vue-tsc" if args.iter().any(|arg| arg.is("false")) => {
+            found.raise(Mutating, "with false may write files");
+        }
         "python" | "python3" | "pypy3" => scripts::python(args, stdin, &mut found),
         "perl" | "ruby" | "node" | "php" | "lua" | "luajit" | "deno" | "bun" | "Rscript" | "osascript" => {
             scripts::interpreter(args, stdin, &mut found);
@@ -66,16 +80,46 @@ pub fn judge(name: &str, args: &[Arg], stdin: &Stdin) -> Found {
     found
 }
 
-fn unlisted(name: &str) -> Found {
+/// A program that no table knows may run its arguments, as wrappers do.
+fn unlisted(name: &str, args: &[Arg]) -> Found {
     let destroys = name.starts_with("mkfs");
     Found {
         class: if destroys { Destructive } else { Mutating },
         reason: format!("{name} {}", if destroys { "formats a disk" } else { "is not known to be harmless" }),
         head: name.to_owned(),
         vague: false,
-        inner: Vec::new(),
+        inner: if args.is_empty() { Vec::new() } else { vec![Inner::Perhaps(args.to_vec())] },
         paths: Vec::new(),
         operands: Vec::new(),
+    }
+}
+
+/// Options of compilers with their values in the same word, and those that name programs.
+fn compiler(args: &[Arg], found: &mut Found) {
+    let signs = [
+        "-o",
+        "-wrapper",
+        "-fplugin",
+        "-B",
+        "-specs",
+        "--specs",
+        "-MF",
+        "-MD",
+        "-save-temps",
+        "-Xclang",
+        "-load",
+        "@",
+    ];
+    if let Some(arg) = args.iter().find(|arg| signs.iter().any(|sign| arg.text.starts_with(sign))) {
+        found.raise(Mutating, format!("with {} writes a file or runs another program", arg.source));
+    }
+}
+
+/// `stty -a` shows; everything else sets.
+fn terminal(args: &[Arg], found: &mut Found) {
+    let shows = |arg: &Arg| matches!(arg.text.as_str(), "-a" | "-g" | "--all" | "--save" | "size" | "speed");
+    if !args.iter().all(|arg| arg.fixed() && shows(arg)) {
+        found.raise(Mutating, "changes the terminal");
     }
 }
 
@@ -111,7 +155,7 @@ fn builtin(args: &[Arg], found: &mut Found) {
         }
         if arg.text.contains("$(") || arg.text.contains('`') {
             let text = arg.text.replace('\\', "\\\\").replace('"', "\\\"");
-            found.inner.push(rules::Inner::Text(Arg::known(&format!(": \"{text}\""))));
+            found.inner.push(Inner::Text(Arg::known(&format!(": \"{text}\""))));
             found.raise(Mutating, "may evaluate a command in its argument");
         }
     }
@@ -171,6 +215,9 @@ fn tar(args: &[Arg], found: &mut Found) {
             .any(|mode| text.len() > 3 && mode.starts_with(text))
             || (text.starts_with('-') && !text.starts_with("--") && text.contains(['x', 'c', 'r', 'u', 'A']))
     });
+    // These were seen by the table too, but not as worse than writing files.
+    let runs = ["--use-c", "--to-c", "--checkpoint-a", "--rs", "--rm", "--info-s", "--new-v", "-I", "-F"];
+    let others = others || args.iter().any(|arg| runs.iter().any(|sign| arg.text.starts_with(sign)));
     if lists && !others && found.class == Mutating && found.reason.ends_with("writes files") {
         found.class = koda_protocol::CommandClass::Safe;
         found.reason = format!("{} only lists", found.head);

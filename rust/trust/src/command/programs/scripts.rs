@@ -4,7 +4,7 @@ use koda_protocol::CommandClass::{Destructive, Mutating, Safe};
 
 use crate::command::rules::{Found, find, judge as by_rule};
 use crate::command::walk::Stdin;
-use crate::command::words::Arg;
+use crate::command::words::{Arg, Origin};
 
 /// What in a program's text removes files or runs other programs, in the usual languages.
 const DESTROYS: &[&str] = &[
@@ -79,6 +79,9 @@ pub fn interpreter(args: &[Arg], stdin: &Stdin, found: &mut Found) {
         options.contains(&arg.text.as_str()) || (cluster && !options.is_empty())
     });
     if in_argument {
+        if args.iter().any(|arg| arg.origin == Origin::Command && !arg.fixed()) {
+            found.raise(Destructive, "runs what another command prints");
+        }
         if args.iter().any(|arg| DESTROYS.iter().any(|sign| arg.text.contains(sign))) {
             found.raise(Destructive, "has a program that removes files or runs others");
         } else {

@@ -74,6 +74,22 @@ fn input(name: &str, stdin: &Stdin, found: &mut Found) {
     }
 }
 
+/// `env -S` makes a command of a text and of all words that follow.
+pub fn env(args: &[Arg], found: &mut Found) {
+    let splits =
+        |arg: &Arg| arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.ends_with('S');
+    if let Some(at) = args.iter().position(|arg| splits(arg) || arg.is("--split-string")) {
+        found.inner.push(Inner::Text(Arg::joined(args.get(at + 1..).unwrap_or_default())));
+    }
+}
+
+/// `ssh` without a command runs what comes in.
+pub fn ssh(stdin: &Stdin, found: &mut Found) {
+    if let (true, Stdin::Text(text)) = (found.inner.is_empty(), stdin) {
+        found.inner.push(Inner::Text(text.clone()));
+    }
+}
+
 /// `eval` joins its words and runs them.
 pub fn eval(args: &[Arg], found: &mut Found) {
     if !args.is_empty() {
@@ -124,6 +140,15 @@ pub fn xargs(name: &str, args: &[Arg], found: &mut Found) {
     });
     let marks: Vec<String> =
         replaced.into_iter().chain(["{}".to_owned()]).filter(|mark| !mark.is_empty()).collect();
+    if name == "parallel"
+        && let Some(at) = args.iter().position(|arg| arg.text.starts_with(":::"))
+        && found.inner.iter().any(|inner| matches!(inner, Inner::Words(words, _) if words.first().is_some_and(|word| word.text.starts_with(":::"))))
+    {
+        // Without a command, what follows are commands.
+        let texts = args.iter().skip(at + 1).filter(|arg| !arg.text.starts_with(":::"));
+        found.inner = texts.cloned().map(Inner::Text).collect();
+        return;
+    }
     let mut runs_text = name == "parallel" && found.inner.is_empty();
     for inner in &mut found.inner {
         let Inner::Words(words, _) = inner else { continue };

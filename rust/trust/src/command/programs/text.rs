@@ -17,6 +17,12 @@ pub fn sed(args: &[Arg], found: &mut Found) {
                 scripts.extend(rest.next().cloned());
             }
             "-f" | "--file" => named = true,
+            text if text.starts_with('-') && !text.starts_with("--") && text.contains('e') => {
+                named = true;
+                let at = text.find('e').map_or(0, |at| at + 1);
+                let attached = text.len() > at;
+                scripts.extend(if attached { Some(arg.after(at)) } else { rest.next().cloned() });
+            }
             text if text.starts_with("--expression=") => {
                 named = true;
                 scripts.push(arg.after("--expression=".len()));

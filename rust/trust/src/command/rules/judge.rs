@@ -264,6 +264,12 @@ impl Judging {
             let same = |known: &str| known == short;
             let end = begin + letter.len_utf8();
             level.ask(&same);
+            if level.rule.executes.iter().any(|known| same(known)) {
+                let mut words: Vec<Arg> = letters.peek().map(|_| arg.after(end)).into_iter().collect();
+                words.extend(args.get(at + 1..).unwrap_or_default().iter().cloned());
+                self.executes(&words, 0);
+                return args.len();
+            }
             if let Some(flag) = self.find_flag(level.rule, &same) {
                 if flag.value != Value::Any {
                     let attached = letters.peek().map(|_| arg.after(end));
