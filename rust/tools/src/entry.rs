@@ -72,6 +72,13 @@ impl Job {
         self
     }
 
+    /// Adds what a command touches.
+    #[must_use]
+    pub fn touching(mut self, touches: Vec<Touch>) -> Self {
+        self.touches.extend(touches);
+        self
+    }
+
     /// Sets the command that is run.
     #[must_use]
     pub fn command(mut self, command: &str) -> Self {

@@ -6,6 +6,7 @@
 mod arguments;
 mod context;
 mod entry;
+mod named;
 mod registry;
 mod result;
 mod search;

@@ -4,6 +4,7 @@
 //! rules read ignore files. Nothing here runs a process, asks anybody, or reads the environment.
 
 pub mod command;
+pub mod ignored;
 pub mod path;
 pub mod verdict;
 

@@ -8,6 +8,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use crate::ignored::Ignored;
+
 /// Follow this many symlinks in one path, as Linux does, before calling it circular.
 const MAX_LINKS: usize = 40;
 
@@ -42,6 +44,7 @@ pub struct ResolvedPath {
     path: PathBuf,
     shown: String,
     inside: bool,
+    hidden: Option<PathBuf>,
 }
 
 impl ResolvedPath {
@@ -55,6 +58,11 @@ impl ResolvedPath {
         self.inside
     }
 
+    /// Returns the ignore file that hides it from the agent, if one does.
+    pub fn hidden_by(&self) -> Option<&Path> {
+        self.hidden.as_deref()
+    }
+
     /// Returns it as people and models read it: relative to the root inside the project, else absolute.
     pub fn shown(&self) -> &str {
         &self.shown
@@ -66,12 +74,13 @@ impl ResolvedPath {
 pub struct Resolver {
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
+    ignored: Ignored,
 }
 
 impl Resolver {
     /// Builds a resolver for the project at `root`, an absolute path. Its own symlinks are followed.
     pub fn new(root: &Path) -> Self {
-        Self { roots: vec![real(root)], home: None }
+        Self { roots: vec![real(root)], home: None, ignored: Ignored::default() }
     }
 
     /// Sets what `~` stands for.
@@ -112,8 +121,11 @@ impl Resolver {
         if text.contains('\0') {
             return Err(PathError::Nul(text.to_owned()));
         }
-        let path = follow(&cwd.join(self.expand(text)?))?;
-        Ok(self.placed(path))
+        let named = cwd.join(self.expand(text)?);
+        let hidden = self.hider(&plain(&named));
+        let placed = self.placed(follow(&named)?);
+        // A link to a file that is not hidden may have a name that is, and the other way round.
+        Ok(ResolvedPath { hidden: placed.hidden.or(hidden), ..placed })
     }
 
     /// Resolves a path that is already a path: of a buffer, or found by a walk.
@@ -132,7 +144,12 @@ impl Resolver {
             name => name.to_string_lossy().into_owned(),
         });
         let shown = relative.unwrap_or_else(|| path.to_string_lossy().into_owned());
-        ResolvedPath { path, shown, inside }
+        let hidden = self.hider(&path);
+        ResolvedPath { path, shown, inside, hidden }
+    }
+
+    fn hider(&self, path: &Path) -> Option<PathBuf> {
+        self.roots.iter().find_map(|root| self.ignored.hider(root, path))
     }
 
     fn expand(&self, text: &str) -> Result<PathBuf, PathError> {
@@ -152,6 +169,18 @@ impl Resolver {
             _ => Err(PathError::Unsupported(text.to_owned(), "the home folder is not known")),
         }
     }
+}
+
+/// Takes `.` and `..` out of an absolute path by its text alone.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::from("/");
+    for step in steps(path) {
+        match step {
+            Step::Up => drop(plain.pop()),
+            Step::Into(name) => plain.push(name),
+        }
+    }
+    plain
 }
 
 /// Finds the project of a folder: the nearest folder above it with a `.git` (a file in worktrees and
@@ -235,13 +264,13 @@ fn follow(path: &Path) -> Result<PathBuf, PathError> {
 
 /// Where a symlink points; none for anything else, missing things included.
 fn link_target(path: &Path) -> Result<Option<PathBuf>, PathError> {
-    use std::io::ErrorKind::{NotADirectory, NotFound};
+    use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
     let unreadable =
         |error: std::io::Error| PathError::Unreadable { path: path.to_owned(), reason: error.to_string() };
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_symlink() => fs::read_link(path).map(Some).map_err(unreadable),
         Ok(_) => Ok(None),
-        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(None),
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidFilename) => Ok(None),
         Err(error) => Err(unreadable(error)),
     }
 }

@@ -1,12 +1,14 @@
 //! The verdict on a call: the strictest of trust, tool policy, path and command class.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use koda_protocol::{CommandClass, Decision, Effect, ToolPolicy, Trust, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::command::{self, Classified};
+use crate::ignored::IGNORE_FILES;
 use crate::path::ResolvedPath;
 
 /// Folders and files that hold credentials; reading one outside the project asks.
@@ -22,7 +24,17 @@ const CREDENTIALS: &[&str] = &[
     ".npmrc",
     ".pypirc",
     ".vault-token",
+    ".terraform.d",
+    ".docker/config.json",
+    ".config/gh",
+    ".config/gcloud",
+    ".config/op",
+    ".config/doppler",
+    ".config/heroku",
 ];
+
+/// Where everybody may write; commands use them as they like.
+const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private/var/folders"];
 
 /// A path that a call reads or writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,10 +93,10 @@ impl Grant {
         if let Some(text) = question.command {
             let classified = command::classify(text);
             let fine = classified.class < CommandClass::Destructive && !classified.heads.is_empty();
-            return fine.then_some(Self::Command { heads: classified.heads });
+            return (fine && !concerns(question)).then_some(Self::Command { heads: classified.heads });
         }
-        let inside = question.touches.iter().all(|touch| touch.path.inside());
-        (question.effect == Effect::Mutate && inside).then(|| Self::Tool { tool: question.tool.to_owned() })
+        (question.effect == Effect::Mutate && !concerns(question))
+            .then(|| Self::Tool { tool: question.tool.to_owned() })
     }
 
     /// Tells what it covers, for people.
@@ -96,17 +108,16 @@ impl Grant {
     }
 
     fn covers(&self, question: &Question<'_>, classified: Option<&Classified>) -> bool {
+        if concerns(question) {
+            return false;
+        }
         match (self, classified) {
             (Self::Command { heads }, Some(classified)) => {
                 classified.class < CommandClass::Destructive
                     && !classified.heads.is_empty()
                     && classified.heads.iter().all(|head| heads.contains(head))
             }
-            (Self::Tool { tool }, None) => {
-                tool == question.tool
-                    && question.effect == Effect::Mutate
-                    && question.touches.iter().all(|touch| touch.path.inside())
-            }
+            (Self::Tool { tool }, None) => tool == question.tool && question.effect == Effect::Mutate,
             _ => false,
         }
     }
@@ -183,19 +194,51 @@ fn raise(verdict: &mut Verdict, decision: Decision, reason: String) {
 }
 
 fn by_path(verdict: &mut Verdict, trust: Trust, question: &Question<'_>) {
-    for touch in question.touches.iter().filter(|touch| !touch.path.inside()) {
+    for touch in question.touches {
         let shown = touch.path.shown();
-        if touch.write {
-            let decision = if trust == Trust::Plan { Decision::Deny } else { Decision::Ask };
-            raise(verdict, decision, format!("{shown} is outside the project"));
-        } else if holds_credentials(touch.path.as_path()) {
-            raise(verdict, Decision::Ask, format!("{shown} holds credentials"));
+        if let Some(file) = touch.path.hidden_by() {
+            let file = file.file_name().unwrap_or_default().to_string_lossy();
+            raise(verdict, Decision::Deny, format!("{shown} is hidden by {file}"));
+        } else if let Some(why) = concern(question, touch) {
+            let denied = touch.write && trust == Trust::Plan;
+            raise(verdict, if denied { Decision::Deny } else { Decision::Ask }, format!("{shown} {why}"));
         }
     }
 }
 
+/// Why a path must be asked for whatever the trust, if it must.
+fn concern(question: &Question<'_>, touch: &Touch) -> Option<&'static str> {
+    let path = touch.path.as_path();
+    if !touch.write {
+        return (!touch.path.inside() && holds_credentials(path)).then_some("holds credentials");
+    }
+    if !touch.path.inside() {
+        let temporary = question.command.is_some() && TEMPORARY.iter().any(|folder| path.starts_with(folder));
+        return (!temporary).then_some("is outside the project");
+    }
+    let has = |names: &[&str]| names.iter().any(|name| contains(path, name));
+    if has(&IGNORE_FILES) || has(&[".koda"]) {
+        return Some("says what Koda may do");
+    }
+    has(&[".git"]).then_some("is Git's own: what is in it may run programs")
+}
+
 fn holds_credentials(path: &Path) -> bool {
-    path.components().any(|part| CREDENTIALS.iter().any(|name| part.as_os_str() == *name))
+    CREDENTIALS.iter().any(|name| contains(path, name))
+}
+
+/// Whether a path has these names in it, one after another, in any case: some file systems know none.
+fn contains(path: &Path, names: &str) -> bool {
+    let names: Vec<&str> = names.split('/').collect();
+    let parts: Vec<_> = path.components().map(|part| part.as_os_str()).collect();
+    let same =
+        |parts: &[&OsStr]| parts.iter().zip(&names).all(|(part, name)| part.eq_ignore_ascii_case(name));
+    parts.windows(names.len()).any(same)
+}
+
+/// Whether something about its paths must be asked for.
+fn concerns(question: &Question<'_>) -> bool {
+    question.touches.iter().any(|touch| concern(question, touch).is_some())
 }
 
 fn by_policy(verdict: &mut Verdict, policy: &Policy, question: &Question<'_>) {
@@ -234,10 +277,9 @@ fn without_a_human(verdict: &mut Verdict, question: &Question<'_>) {
     if verdict.decision != Decision::Ask {
         return;
     }
-    let outside = question.touches.iter().any(|touch| !touch.path.inside());
     let mutating = matches!(question.effect, Effect::Mutate)
         || question.command.is_some_and(|text| command::classify(text).class == CommandClass::Mutating);
-    if mutating && !outside && verdict.rule.is_none() {
+    if mutating && !concerns(question) && verdict.rule.is_none() {
         verdict.decision = Decision::Allow;
     } else {
         raise(verdict, Decision::Deny, "a sub-agent has nobody to ask".to_owned());

@@ -115,8 +115,8 @@ proptest! {
         text in select(commands()),
         (before, after) in select(vec![
             ("(", ")"), ("{ ", "; }"), ("if ", "; then :; fi"), ("while ", "; do :; done"), ("for i in 1; do ", "; done"),
-            ("case x in x) ", ";; esac"), ("echo $(", ")"), ("echo \"$(", ")\""), ("cat <(", ")"), ("x=$(", ")"),
-            (": ${x:-$(", ")}"), ("[ $(", ") ]"), ("f() { ", "; }; f"), ("ls > $(", ")"), ("cat <<A\n$(", ")\nA"),
+            ("case x in x) ", ";; esac"), ("echo $( ", ")"), ("echo \"$( ", ")\""), ("cat <(", ")"), ("x=$( ", ")"),
+            (": ${x:-$( ", ")}"), ("[ $( ", ") ]"), ("f() { ", "; }; f"), ("ls > $( ", ")"), ("cat <<A\n$( ", ")\nA"),
         ]),
     ) {
         let other = format!("{before}{text}{after}");

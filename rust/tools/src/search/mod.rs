@@ -14,13 +14,11 @@ use std::sync::PoisonError;
 
 use globset::{Glob, GlobMatcher};
 use ignore::{WalkBuilder, WalkParallel, WalkState};
+use koda_trust::ignored::IGNORE_FILES;
 use tokio_util::sync::CancellationToken;
 
 pub use grep::{Found, Grep, Show, grep};
 pub use nearby::nearby;
-
-/// Koda's ignore files, in gitignore syntax.
-const IGNORE_FILES: [&str; 2] = [".kodaignore", ".kodikignore"];
 
 /// Builds a walk over what a user's tools would see below `base`.
 fn walk(base: &Path) -> WalkParallel {

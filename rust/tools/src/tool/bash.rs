@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::arguments::{object, read, rename};
 use crate::context::ToolContext;
 use crate::entry::{Entry, Job, Output, data};
+use crate::named;
 
 /// No command may be given more time than this.
 const MAX_TIMEOUT_S: u64 = 1_800;
@@ -54,7 +55,8 @@ pub fn entry() -> Entry {
             let cwd = place.resolve(args.cwd.as_deref().unwrap_or("."))?;
             let timeout = timeout(args.timeout)?;
             let text = args.command.clone();
-            Ok(Job::new(move |context| run(context, args, cwd, timeout)).command(&text))
+            let touches = named::touches(&text, cwd.as_path(), place)?;
+            Ok(Job::new(move |context| run(context, args, cwd, timeout)).command(&text).touching(touches))
         },
     }
 }

@@ -34,6 +34,8 @@ pub struct Classified {
     pub paths: Vec<Named>,
     /// The hosts that it names.
     pub hosts: Vec<String>,
+    /// Words that may be names of files, wherever they stand, like paths.
+    pub mentions: Vec<String>,
 }
 
 /// A path in a command: relative to the folder where the command begins, absolute, or below `~`.

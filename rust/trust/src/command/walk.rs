@@ -37,6 +37,7 @@ pub struct Judge {
     vague: bool,
     pub(super) paths: Vec<Named>,
     pub(super) hosts: Vec<String>,
+    pub(super) mentions: Vec<String>,
     variables: Variables,
     /// The bodies of the present script's here-documents.
     bodies: Vec<Word>,
@@ -63,7 +64,8 @@ impl Judge {
         }
         self.heads.sort();
         self.heads.dedup();
-        Classified { class, parts: self.parts, heads: self.heads, paths: self.paths, hosts: self.hosts }
+        let Self { parts, heads, paths, hosts, mentions, .. } = self;
+        Classified { class, parts, heads, paths, hosts, mentions }
     }
 
     /// Notes a part.
@@ -274,6 +276,7 @@ impl Judge {
             self.opaque(text, Mutating, "runs a function or alias of the command's own");
             return self.perhaps(rest);
         }
+        self.mention(args);
         let (folder, name) = program.text.rsplit_once('/').unwrap_or(("", &program.text));
         // `=rm` is the path of `rm` in zsh.
         let name = name.trim_start_matches('=');

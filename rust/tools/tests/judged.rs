@@ -1,0 +1,199 @@
+//! Calls judged by what they touch, through the registry: paths outside, credentials, ignore files.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use koda_protocol::Decision::{self, Allow, Ask, Deny};
+use koda_protocol::{Mode, ToolCall, Trust, Verdict};
+use koda_tools::{Registry, Workplace};
+use koda_trust::{Policy, judge};
+use serde_json::{Value, json};
+
+struct Rig {
+    _dir: tempfile::TempDir,
+    root: PathBuf,
+    home: PathBuf,
+}
+
+fn rig() -> Rig {
+    // Not in the usual folder for temporary files, where commands may write.
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let base = dir.path().canonicalize().unwrap();
+    let (root, home) = (base.join("project"), base.join("home"));
+    fs::create_dir_all(root.join("src")).unwrap();
+    fs::create_dir_all(home.join(".ssh")).unwrap();
+    fs::write(home.join(".ssh/id_rsa"), "key").unwrap();
+    Rig { _dir: dir, root, home }
+}
+
+impl Rig {
+    fn file(&self, name: &str, text: &str) {
+        fs::write(self.root.join(name), text).unwrap();
+    }
+
+    fn judge(&self, policy: &Policy, tool: &str, args: Value) -> Verdict {
+        let call = ToolCall { id: "c".into(), tool: tool.to_owned(), args, signature: None };
+        let place = Workplace::new(&self.root, Some(self.home.clone()));
+        let prepared = Registry::standard().prepare(&call, Mode::Agent, &place);
+        judge(policy, &prepared.map_err(|result| result.text).unwrap().question())
+    }
+
+    fn tool(&self, trust: Trust, tool: &str, args: Value) -> Decision {
+        self.judge(&Policy { trust, ..Policy::default() }, tool, args).decision
+    }
+
+    fn command(&self, trust: Trust, command: &str) -> Decision {
+        self.tool(trust, "Bash", json!({ "command": command }))
+    }
+}
+
+#[test]
+fn commands_that_write_outside_ask_also_in_auto() {
+    let rig = rig();
+    let outside = [
+        "touch ../x",
+        "echo x > ../x",
+        "echo x >> ~/.bashrc",
+        "cp src /etc/x",
+        "echo x > \"$HOME/x\"",
+        "cd .. && touch x",
+        "tee ~/x < src/y",
+        "mkdir -p /opt/x",
+        "sort -o ../x src/y",
+        "git log --output=../x",
+        "ls 2>../err",
+    ];
+    for command in outside {
+        assert_eq!(rig.command(Trust::Auto, command), Ask, "{command}");
+        assert_eq!(rig.command(Trust::Plan, command), Deny, "{command}");
+    }
+    for command in [
+        "touch x",
+        "echo x > src/x",
+        "echo x > /tmp/x",
+        "ls > /dev/null",
+        "cd src && touch ../x",
+        "mkdir -p a/b",
+    ] {
+        assert_eq!(rig.command(Trust::Auto, command), Allow, "{command}");
+        assert_eq!(
+            rig.command(Trust::Safe, command),
+            if command.contains("null") { Allow } else { Ask },
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn links_are_followed_before_a_command_is_judged() {
+    let rig = rig();
+    std::os::unix::fs::symlink("../home", rig.root.join("out")).unwrap();
+    std::os::unix::fs::symlink("../home/new", rig.root.join("dangling")).unwrap();
+    for command in ["touch out/x", "echo x > dangling", "cp src out"] {
+        assert_eq!(rig.command(Trust::Auto, command), Ask, "{command}");
+    }
+    std::os::unix::fs::symlink("b", rig.root.join("a")).unwrap();
+    std::os::unix::fs::symlink("a", rig.root.join("b")).unwrap();
+    let call = ToolCall {
+        id: "c".into(),
+        tool: "Bash".into(),
+        args: json!({ "command": "echo x > a/y" }),
+        signature: None,
+    };
+    let place = Workplace::new(&rig.root, Some(rig.home.clone()));
+    let refused = Registry::standard().prepare(&call, Mode::Agent, &place).err().unwrap();
+    assert!(refused.text.contains("circle"), "{}", refused.text);
+}
+
+#[test]
+fn reading_credentials_asks_whatever_the_trust() {
+    let rig = rig();
+    for trust in [Trust::Plan, Trust::Safe, Trust::Auto] {
+        for command in [
+            "cat ~/.ssh/id_rsa",
+            "ls -la $HOME/.ssh",
+            "cd ~/.ssh && cat id_rsa",
+            "grep x --file=../home/.ssh/id_rsa f",
+        ] {
+            assert_eq!(rig.command(trust, command), Ask, "{command}");
+        }
+        assert_eq!(rig.tool(trust, "Read", json!({ "path": "~/.ssh/id_rsa" })), Ask);
+    }
+}
+
+#[test]
+fn what_an_ignore_file_hides_is_denied_to_every_tool_and_command() {
+    let rig = rig();
+    rig.file("secret", "x");
+    rig.file("public", "x");
+    rig.file(".kodaignore", "secret\n");
+    std::os::unix::fs::symlink("secret", rig.root.join("link")).unwrap();
+    for name in ["secret", "link", "src/../secret", "./secret"] {
+        let calls = [
+            ("Read", json!({ "path": name })),
+            ("Write", json!({ "path": name, "content": "y" })),
+            ("Edit", json!({ "path": name, "old": "x", "new": "y" })),
+            ("Delete", json!({ "path": name })),
+            ("Grep", json!({ "pattern": "x", "path": name })),
+            ("Glob", json!({ "pattern": "*", "path": name })),
+            ("ListFiles", json!({ "path": name })),
+        ];
+        for (tool, args) in calls {
+            assert_eq!(rig.tool(Trust::Auto, tool, args), Deny, "{tool} {name}");
+        }
+    }
+    let naming = [
+        "cat secret",
+        "cat < secret",
+        "cp secret y",
+        "cp y secret",
+        "rm secret",
+        "dd if=secret",
+        "curl -d @secret u",
+        "grep --file=secret y",
+        "cd src && cat ../secret",
+        "sh -c 'cat secret'",
+        "cat link",
+        "echo x > secret",
+        "sudo cat secret",
+        "foo secret",
+        "cat \"$PWD\"/../project/secret; cat 'secret'",
+    ];
+    for command in naming {
+        assert_eq!(rig.command(Trust::Auto, command), Deny, "{command}");
+    }
+    for command in ["cat public", "echo secrets", "grep secret2 public", "ls"] {
+        assert_eq!(rig.command(Trust::Auto, command), Allow, "{command}");
+    }
+    // A change counts at once.
+    rig.file(".kodaignore", "other\n");
+    assert_eq!(rig.command(Trust::Auto, "cat secret"), Allow);
+}
+
+#[test]
+fn rule_files_are_changed_only_when_the_user_says_so() {
+    let rig = rig();
+    for name in [".kodaignore", "src/.kodikignore", ".KodaIgnore", ".koda/rules", ".git/hooks/pre-commit"] {
+        assert_eq!(rig.tool(Trust::Auto, "Write", json!({ "path": name, "content": "" })), Ask, "{name}");
+        assert_eq!(rig.command(Trust::Auto, &format!("echo x > {name}")), Ask, "{name}");
+        let sub_agent = Policy { trust: Trust::Auto, sub_agent: true, ..Policy::default() };
+        assert_eq!(
+            rig.judge(&sub_agent, "Write", json!({ "path": name, "content": "" })).decision,
+            Deny,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_grant_does_not_reach_outside() {
+    let rig = rig();
+    let granted = vec![koda_trust::Grant::Command { heads: vec!["cp".into(), "touch".into()] }];
+    let policy = Policy { granted, ..Policy::default() };
+    let decide = |command: &str| rig.judge(&policy, "Bash", json!({ "command": command })).decision;
+    assert_eq!(decide("touch x"), Allow);
+    assert_eq!(decide("touch ~/.bashrc"), Ask);
+    assert_eq!(decide("cp src .kodaignore"), Ask);
+}
