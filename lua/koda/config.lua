@@ -111,6 +111,14 @@ M.SCHEMA = {
     option("height", "integer", 12, "Lines of the split or float.", { min = 3 }),
     option("shell", "string", nil, "The shell's program; `$SHELL` without it."),
   }),
+  section("sandbox", "What confines the commands that nobody was asked about.", {
+    option(
+      "profile", "enum", "project",
+      "What they may write: temporary files only, the project and caches too, or everything.",
+      { values = { "read-only", "project", "off" } }
+    ),
+    option("network", "enum", "on", "Whether they reach the network over TCP.", { values = { "on", "off" } }),
+  }),
   section("keys", "Keys in Koda's own windows; `false` for none.", {
     option(
       "send", "key", "<C-s>",

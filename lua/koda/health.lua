@@ -114,6 +114,21 @@ local function check_models()
   report_ways(ways)
 end
 
+---@param lib koda.Native
+local function check_sandbox(lib)
+  health.start("Sandbox")
+  local sandbox, found = require("koda.config").get().sandbox, lib.sandbox()
+  if sandbox.profile == "off" then
+    health.info("switched off by the option sandbox.profile")
+  elseif found then
+    health.ok(("%s confines commands: profile %s, network %s"):format(found, sandbox.profile, sandbox.network))
+  else
+    health.warn("nothing confines commands on this system", {
+      "trust auto asks for commands that change something; Linux 5.13 or newer has Landlock",
+    })
+  end
+end
+
 local function check_programs()
   health.start("Programs")
   local shell = require("koda.config").get().terminal.shell or vim.env.SHELL or "/bin/sh"
@@ -136,6 +151,9 @@ function M.check()
   check_settings()
   if lib then
     check_models()
+  end
+  if lib then
+    check_sandbox(lib)
   end
   check_programs()
 end

@@ -28,6 +28,10 @@
 ---@field height? integer Lines of the split or float.
 ---@field shell? string The shell's program; `$SHELL` without it.
 
+---@class koda.Settings.sandbox
+---@field profile? "read-only"|"project"|"off" What they may write: temporary files only, the project and caches too, or everything.
+---@field network? "on"|"off" Whether they reach the network over TCP.
+
 ---@class koda.Settings.keys
 ---@field send? string|false Sends the prompt, while it is written too; <CR> in normal mode sends as well.
 ---@field hide? string|false Hides the chat.
@@ -55,6 +59,7 @@
 ---@field edit? koda.Settings.edit Edits of files.
 ---@field chat? koda.Settings.chat The chat.
 ---@field terminal? koda.Settings.terminal Terminals that Koda's commands run in.
+---@field sandbox? koda.Settings.sandbox What confines the commands that nobody was asked about.
 ---@field keys? koda.Settings.keys Keys in Koda's own windows; `false` for none.
 ---@field log? koda.Settings.log The log (`:Koda log`).
 ---@field data_dir? string The folder of the sessions; `koda` in Neovim's data folder without it.
@@ -78,6 +83,10 @@
 ---@field layout "bottom"|"right"|"float"|"tab"|"hidden" Where they show.
 ---@field height integer Lines of the split or float.
 ---@field shell? string The shell's program; `$SHELL` without it.
+
+---@class koda.Config.sandbox
+---@field profile "read-only"|"project"|"off" What they may write: temporary files only, the project and caches too, or everything.
+---@field network "on"|"off" Whether they reach the network over TCP.
 
 ---@class koda.Config.keys
 ---@field send string|false Sends the prompt, while it is written too; <CR> in normal mode sends as well.
@@ -106,6 +115,7 @@
 ---@field edit koda.Config.edit Edits of files.
 ---@field chat koda.Config.chat The chat.
 ---@field terminal koda.Config.terminal Terminals that Koda's commands run in.
+---@field sandbox koda.Config.sandbox What confines the commands that nobody was asked about.
 ---@field keys koda.Config.keys Keys in Koda's own windows; `false` for none.
 ---@field log koda.Config.log The log (`:Koda log`).
 ---@field data_dir? string The folder of the sessions; `koda` in Neovim's data folder without it.

@@ -126,6 +126,10 @@ function Native.terminal_close(terminal) end
 ---@return table<string, number>
 function Native.stats() end
 
+--- Names what confines commands on this machine; `nil` where nothing does.
+---@return string?
+function Native.sandbox() end
+
 --- Ends everything within its deadline. No call may follow.
 function Native.shutdown() end
 

@@ -5,6 +5,7 @@ mod conversation;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use koda_protocol::port::Confinement;
 use koda_protocol::{
     EVENT_VERSION, Event, Mode, Outcome, SessionId, ToolPolicy, ToolSpec, Trust, UnixMillis, Usage, UserError,
 };
@@ -250,6 +251,7 @@ impl Session {
             tools: self.parts().settings.tools.clone(),
             granted: state.granted.clone(),
             sub_agent: false,
+            no_sandbox: self.parts().ports.terminals.confinement() == Confinement::Missing,
         }
     }
 

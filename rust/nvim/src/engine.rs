@@ -8,6 +8,7 @@ use koda_agent::{AgentSettings, Desk, Engine, EngineParts};
 use koda_model::{ModelSettings, Models};
 use koda_protocol::UserError;
 use koda_protocol::port::{Store, Terminals};
+use koda_shell::sandbox::Sandbox;
 use koda_shell::{Pool, PoolOptions};
 use koda_tools::{Ports, Registry};
 use mlua::prelude::{Lua, LuaFunction};
@@ -139,7 +140,15 @@ fn pool_options(settings: &Settings) -> PoolOptions {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     // Neovim's own variables would make an inner Neovim take this one for its parent.
     let env = env.filter(|(name, _)| !matches!(name.as_str(), "NVIM" | "VIM" | "VIMRUNTIME" | "MYVIMRC"));
-    PoolOptions { shell: settings.terminal.shell.clone(), ..PoolOptions::new(env.collect()) }
+    let env: Vec<(String, String)> = env.collect();
+    let home = self::env("HOME").map(PathBuf::from);
+    let sandbox = Some(Sandbox {
+        profile: settings.sandbox.profile,
+        network: settings.sandbox.network,
+        home,
+        env: env.clone(),
+    });
+    PoolOptions { shell: settings.terminal.shell.clone(), sandbox, ..PoolOptions::new(env) }
 }
 
 fn agent_settings(settings: &Settings) -> AgentSettings {

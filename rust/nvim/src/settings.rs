@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use koda_model::{ProviderSettings, Timeouts};
 use koda_protocol::{Mode, ToolPolicy, Trust};
+use koda_shell::sandbox::{Network, Profile};
 use serde::Deserialize;
 
 /// Everything that `setup` takes. Field for field the schema of the face; absent is the default.
@@ -29,6 +30,8 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// Terminals.
     pub terminal: Terminal,
+    /// What confines commands.
+    pub sandbox: Confined,
     /// Logging.
     pub log: Log,
     /// Where sessions are kept; the face fills in Neovim's data folder.
@@ -43,6 +46,16 @@ pub struct Settings {
 pub struct Terminal {
     /// The shell's program; none: `$SHELL`.
     pub shell: Option<String>,
+}
+
+/// Settings of the sandbox.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Confined {
+    /// What commands may write.
+    pub profile: Profile,
+    /// What they may reach.
+    pub network: Network,
 }
 
 /// Settings of the log.

@@ -10,6 +10,7 @@ mod options;
 mod pool;
 mod process;
 pub mod render;
+pub mod sandbox;
 mod task;
 mod view;
 

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::sandbox::Sandbox;
+
 /// Names of environment variables that hold keys of model providers; `*` stands for any text.
 const PROVIDER_KEYS: [&str; 4] = ["*_API_KEY", "*_API_TOKEN", "ANTHROPIC_AUTH_TOKEN", "COPILOT_GITHUB_TOKEN"];
 
@@ -32,6 +34,8 @@ pub struct PoolOptions {
     pub size: Size,
     /// How long processes that are ended get between TERM and KILL.
     pub grace: Duration,
+    /// What commands are confined to; none: nothing confines them.
+    pub sandbox: Option<Sandbox>,
 }
 
 impl PoolOptions {
@@ -43,6 +47,7 @@ impl PoolOptions {
             remove_env: PROVIDER_KEYS.map(str::to_owned).to_vec(),
             size: Size { columns: 120, rows: 24 },
             grace: GRACE,
+            sandbox: None,
         }
     }
 }

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use koda_protocol::TaskId;
-use koda_protocol::port::{Command, CommandOutcome, CommandState, Terminals, TerminalsError};
+use koda_protocol::port::{Command, CommandOutcome, CommandState, Confinement, Terminals, TerminalsError};
 use tokio::runtime::Handle;
 
 use crate::frame::Frames;
 use crate::options::{PoolOptions, Size};
 use crate::process;
+use crate::sandbox::{self, Profile};
 use crate::task::Task;
 use crate::view::{TerminalInfo, View};
 
@@ -110,7 +111,7 @@ impl Pool {
             return Err(TerminalsError::Cwd { path: command.cwd, reason });
         }
         let (terminal, id, size) = self.reserve();
-        let process = process::start(&self.0.options, size, &command.text, &command.cwd);
+        let process = process::start(&self.0.options, size, &command.text, &command.cwd, command.confined);
         let mut inner = self.lock();
         inner.starting.retain(|number| *number != terminal);
         let process = process?;
@@ -192,6 +193,16 @@ fn prompt(text: &str) -> String {
 impl Terminals for Pool {
     async fn run(&self, command: Command) -> Result<CommandOutcome, TerminalsError> {
         self.run_in(command).await
+    }
+
+    fn confinement(&self) -> Confinement {
+        match &self.0.options.sandbox {
+            Some(sandbox) if sandbox.profile != Profile::Off => match sandbox::support() {
+                Some(_) => Confinement::Sandbox,
+                None => Confinement::Missing,
+            },
+            _ => Confinement::Off,
+        }
     }
 
     async fn shutdown(&self, grace: Duration) {

@@ -7,11 +7,12 @@ use std::thread;
 use std::time::Duration;
 
 use koda_protocol::port::TerminalsError;
-use portable_pty::{CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::sync::{mpsc, watch};
 
 use crate::options::{PoolOptions, Size};
+use crate::sandbox::{self, Bounds};
 
 /// How often to look whether an ended group is gone.
 const POLL: Duration = Duration::from_millis(20);
@@ -73,7 +74,13 @@ fn pty_size(size: Size) -> PtySize {
 /// # Errors
 ///
 /// If there is no pseudo-terminal, or the shell does not start.
-pub fn start(options: &PoolOptions, size: Size, text: &str, cwd: &Path) -> Result<Process, TerminalsError> {
+pub fn start(
+    options: &PoolOptions,
+    size: Size,
+    text: &str,
+    cwd: &Path,
+    confined: bool,
+) -> Result<Process, TerminalsError> {
     let shell = options.program();
     let failed = |reason: String| TerminalsError::Spawn { shell: shell.clone(), reason };
     let pair = native_pty_system().openpty(pty_size(size)).map_err(|error| failed(error.to_string()))?;
@@ -85,14 +92,33 @@ pub fn start(options: &PoolOptions, size: Size, text: &str, cwd: &Path) -> Resul
     command.env("PWD", cwd);
     command.args(["-c", text]);
     command.cwd(cwd);
-    let child = pair.slave.spawn_command(command).map_err(|error| failed(error.to_string()))?;
-    // Our copy of the slave would keep the terminal open after the last process of the command.
-    drop(pair.slave);
+    let bounds = options.sandbox.as_ref().filter(|_| confined).and_then(|sandbox| sandbox.bounds(cwd));
+    let child = spawn(bounds, pair.slave, command).map_err(failed)?;
     let reader = pair.master.try_clone_reader().map_err(|error| failed(error.to_string()))?;
     let writer = pair.master.take_writer().map_err(|error| failed(error.to_string()))?;
     let side = Side(Arc::new(Mutex::new(Inner { master: pair.master, writer })));
     let pid = child.process_id();
     Ok(Process { pid, output: read(reader), ended: wait(child), side })
+}
+
+/// Starts a command within its bounds: a thread enters them that ends with the start.
+fn spawn(
+    bounds: Option<Bounds>,
+    slave: Box<dyn SlavePty + Send>,
+    command: CommandBuilder,
+) -> Result<Box<dyn Child + Send + Sync>, String> {
+    let start = move || {
+        // Our copy of the slave would keep the terminal open after the last process of the command.
+        let slave = slave;
+        slave.spawn_command(command).map_err(|error| error.to_string())
+    };
+    match bounds.filter(|_| sandbox::support().is_some()) {
+        None => start(),
+        Some(bounds) => {
+            let within = thread::spawn(move || bounds.enter().and_then(|()| start()));
+            within.join().unwrap_or_else(|_| Err("the thread that starts it panicked".to_owned()))
+        }
+    }
 }
 
 /// Reads in a thread of its own: a pseudo-terminal's read can't be awaited.

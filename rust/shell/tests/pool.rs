@@ -36,6 +36,7 @@ fn command(text: &str) -> Command {
         cwd: std::env::temp_dir(),
         session: "s".into(),
         call: "c".into(),
+        confined: true,
         background: false,
         timeout: None,
         foreground_timeout: None,

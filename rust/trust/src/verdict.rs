@@ -69,6 +69,8 @@ pub struct Policy {
     pub granted: Vec<Grant>,
     /// Whether this is a sub-agent, which has nobody to ask.
     pub sub_agent: bool,
+    /// Whether the system has nothing that confines commands: then changes by commands are asked for.
+    pub no_sandbox: bool,
 }
 
 /// Something that the user accepted for longer than once. Never covers what is destructive.
@@ -127,6 +129,12 @@ impl Grant {
 pub fn judge(policy: &Policy, question: &Question<'_>) -> Verdict {
     let classified = question.command.map(command::classify);
     let mut verdict = by_trust(policy.trust, question, classified.as_ref());
+    if policy.no_sandbox
+        && question.effect == Effect::Command
+        && kind(question, classified.as_ref()) == Kind::Mutating
+    {
+        raise(&mut verdict, Decision::Ask, "nothing confines commands on this system".to_owned());
+    }
     by_path(&mut verdict, policy.trust, question);
     by_policy(&mut verdict, policy, question);
     by_grant(&mut verdict, policy, question, classified.as_ref());

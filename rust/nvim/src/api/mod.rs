@@ -21,6 +21,7 @@ pub fn table(lua: &Lua) -> LuaResult<LuaTable> {
     table.set("version", lua.create_function(|_, ()| Ok(env!("CARGO_PKG_VERSION")))?)?;
     table.set("commit", lua.create_function(|_, ()| Ok(option_env!("KODA_COMMIT").unwrap_or("unknown")))?)?;
     table.set("setup", lua.create_function(setup)?)?;
+    table.set("sandbox", lua.create_function(|_, ()| Ok(koda_shell::sandbox::support()))?)?;
     table.set("stats", function(lua, |_, koda, ()| Ok(koda.bridge.stats()))?)?;
     table.set(
         "shutdown",

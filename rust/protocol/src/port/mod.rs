@@ -15,4 +15,6 @@ pub use clock::Clock;
 pub use editor::{Diagnostic, Editor, EditorError, OpenFile, Severity, Written};
 pub use model::{Model, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ModelStream, StopReason};
 pub use store::{EventSink, SpillRef, Store, StoreError};
-pub use terminals::{Command, CommandOutcome, CommandState, OnOutput, Terminals, TerminalsError};
+pub use terminals::{
+    Command, CommandOutcome, CommandState, Confinement, OnOutput, Terminals, TerminalsError,
+};

@@ -24,6 +24,8 @@ pub struct Command {
     pub session: SessionId,
     /// The call that asks.
     pub call: CallId,
+    /// Keep it within the sandbox, where there is one: nobody was asked about it.
+    pub confined: bool,
     /// Return at once and let it run.
     pub background: bool,
     /// End the whole process group after this long. None: no limit.
@@ -34,6 +36,17 @@ pub struct Command {
     pub cancel: CancellationToken,
     /// Gets the newest output now and then, as text for people. May be called from any thread.
     pub on_output: Option<OnOutput>,
+}
+
+/// Whether something confines commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confinement {
+    /// Commands are kept to what they may write.
+    Sandbox,
+    /// The system has nothing that confines commands.
+    Missing,
+    /// The user wants none.
+    Off,
 }
 
 /// How far a command is.
@@ -107,6 +120,11 @@ pub enum TerminalsError {
 pub trait Terminals: Send + Sync {
     /// Runs a command and returns when it has ended, or gone to the background.
     async fn run(&self, command: Command) -> Result<CommandOutcome, TerminalsError>;
+
+    /// Tells whether something confines commands.
+    fn confinement(&self) -> Confinement {
+        Confinement::Off
+    }
 
     /// Ends every process group, within `grace`, and returns when all are gone.
     async fn shutdown(&self, grace: Duration);

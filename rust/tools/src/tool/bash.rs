@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use koda_protocol::port::{Command, CommandOutcome, CommandState};
+use koda_protocol::port::{Command, CommandOutcome, CommandState, Confinement};
 use koda_protocol::{Effect, Event};
 use koda_trust::ResolvedPath;
 use serde::Deserialize;
@@ -13,6 +13,9 @@ use crate::arguments::{object, read, rename};
 use crate::context::ToolContext;
 use crate::entry::{Entry, Job, Output, data};
 use crate::named;
+
+/// What the model is told when the sandbox may be why a command failed.
+const SANDBOXED: &str = "\n[The command ran in a sandbox: it can write only the project, temporary files and caches. If that is why it failed, call Bash again with unsandboxed: true; the user is then asked.]";
 
 /// No command may be given more time than this.
 const MAX_TIMEOUT_S: u64 = 1_800;
@@ -25,6 +28,8 @@ struct Args {
     timeout: Option<f64>,
     foreground_timeout_ms: Option<u64>,
     cwd: Option<String>,
+    #[serde(default)]
+    unsandboxed: bool,
 }
 
 pub fn entry() -> Entry {
@@ -40,7 +45,8 @@ pub fn entry() -> Entry {
                 "background": { "type": "boolean" },
                 "timeout": { "type": "integer", "description": "seconds until it is ended, at most 1800" },
                 "foreground_timeout_ms": { "type": "integer", "description": "then it goes on in the background" },
-                "cwd": { "type": "string" }
+                "cwd": { "type": "string" },
+                "unsandboxed": { "type": "boolean", "description": "only after the sandbox stopped it: the user is asked" }
             },
             "required": ["command"]
         }),
@@ -55,8 +61,10 @@ pub fn entry() -> Entry {
             let cwd = place.resolve(args.cwd.as_deref().unwrap_or("."))?;
             let timeout = timeout(args.timeout)?;
             let text = args.command.clone();
-            let touches = named::touches(&text, cwd.as_path(), place)?;
-            Ok(Job::new(move |context| run(context, args, cwd, timeout)).command(&text).touching(touches))
+            let named = named::look(&text, &cwd, args.unsandboxed, place)?;
+            let confined = named.confined;
+            let job = Job::new(move |context| run(context, args, cwd, timeout, confined));
+            Ok(job.command(&text).touching(named.touches))
         },
     }
 }
@@ -78,13 +86,20 @@ fn timeout(seconds: Option<f64>) -> Result<Option<Duration>, String> {
     }
 }
 
-async fn run(context: ToolContext, args: Args, cwd: ResolvedPath, timeout: Option<Duration>) -> Output {
+async fn run(
+    context: ToolContext,
+    args: Args,
+    cwd: ResolvedPath,
+    timeout: Option<Duration>,
+    confined: bool,
+) -> Output {
     let (emit, call) = (context.emit.clone(), context.call.clone());
     let command = Command {
         text: args.command,
         cwd: cwd.as_path().to_owned(),
         session: context.session.clone(),
         call: context.call.clone(),
+        confined,
         background: args.background,
         timeout,
         foreground_timeout: args.foreground_timeout_ms.map(Duration::from_millis),
@@ -94,12 +109,15 @@ async fn run(context: ToolContext, args: Args, cwd: ResolvedPath, timeout: Optio
         })),
     };
     match context.ports.terminals.run(command).await {
-        Ok(outcome) => report(&context, &outcome),
+        Ok(outcome) => {
+            let sandboxed = confined && context.ports.terminals.confinement() == Confinement::Sandbox;
+            report(&context, &outcome, sandboxed)
+        }
         Err(error) => Output::failed(format!("The command did not run: {error}")),
     }
 }
 
-fn report(context: &ToolContext, outcome: &CommandOutcome) -> Output {
+fn report(context: &ToolContext, outcome: &CommandOutcome, sandboxed: bool) -> Output {
     let mut text = outcome.output.clone();
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -107,6 +125,9 @@ fn report(context: &ToolContext, outcome: &CommandOutcome) -> Output {
     text.push_str(&format!("[{}]", ending(outcome)));
     if outcome.cwd != context.workplace.cwd {
         text.push_str(&format!("\n[the shell is now in {}]", outcome.cwd.display()));
+    }
+    if sandboxed && named::looks_forbidden(outcome.exit_code, &outcome.output) {
+        text.push_str(SANDBOXED);
     }
     let ok = outcome.state != CommandState::Cancelled;
     Output { ok, keep_tail: true, ..Output::ok(text, data(outcome)) }
