@@ -114,7 +114,7 @@ proptest! {
     fn what_surrounds_a_command_lowers_no_class(
         text in select(commands()),
         (before, after) in select(vec![
-            ("(", ")"), ("{ ", "; }"), ("if ", "; then :; fi"), ("while ", "; do :; done"), ("for i in 1; do ", "; done"),
+            ("( ", " )"), ("{ ", "; }"), ("if ", "; then :; fi"), ("while ", "; do :; done"), ("for i in 1; do ", "; done"),
             ("case x in x) ", ";; esac"), ("echo $( ", ")"), ("echo \"$( ", ")\""), ("cat <(", ")"), ("x=$( ", ")"),
             (": ${x:-$( ", ")}"), ("[ $( ", ") ]"), ("f() { ", "; }; f"), ("ls > $( ", ")"), ("cat <<A\n$( ", ")\nA"),
         ]),
