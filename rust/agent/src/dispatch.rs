@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::asking::Asking;
 use crate::order::{Place, Queues};
+use crate::refusals::{self, is_denied};
 use crate::repeats::Repeat;
 use crate::session::Session;
 
@@ -42,6 +43,8 @@ pub struct Dispatcher {
     /// Taken instead of the session's own.
     trust: Option<Trust>,
     cancel: CancellationToken,
+    /// Whether denied calls get a warning.
+    warns: bool,
 }
 
 impl Dispatcher {
@@ -53,7 +56,13 @@ impl Dispatcher {
             unattended: session.unattended(),
             cancel: cancel.clone(),
         });
-        Self { session: session.clone(), asking, mode, trust, cancel: cancel.clone() }
+        Self { session: session.clone(), asking, mode, trust, cancel: cancel.clone(), warns: false }
+    }
+
+    /// Tells the model with each denied call, if `warns`, that it goes on in vain.
+    #[must_use]
+    pub fn warning(self, warns: bool) -> Self {
+        Self { warns, ..self }
     }
 
     /// Runs calls and returns their results in the order of the calls. The session has them already.
@@ -91,6 +100,9 @@ impl Dispatcher {
         result.id = call.id;
         if repeat == Repeat::Warn {
             result.text.push_str(WARNING);
+        }
+        if self.warns && is_denied(&result) {
+            result.text.push_str(refusals::WARNING);
         }
         self.session.answer(result.clone());
         result
@@ -144,10 +156,19 @@ impl Dispatcher {
             }
             // A question asks for itself.
             Decision::Ask if question.effect == Effect::Interactive => Ok(()),
+            Decision::Ask if self.session.has_refused(tool, args) => {
+                let text = "Not asked again, nothing was done: the user rejected this very call. Do it in another way, or say what you need and why.";
+                Err(Box::new(refused(
+                    call,
+                    tool,
+                    text.to_owned(),
+                    json!({ "rejected": true, "repeated": true }),
+                )))
+            }
             Decision::Ask => {
                 let ask = self.approval(call, tool, args.clone(), verdict);
                 let answer = self.asking.ask_unless(ask, self.allowed(question)).await;
-                self.settle(call, question, answer)
+                self.settle(call, question, args, answer)
             }
         }
     }
@@ -177,6 +198,7 @@ impl Dispatcher {
         &self,
         call: &ToolCall,
         question: &Question<'_>,
+        args: &Value,
         answer: Answer,
     ) -> Result<(), Box<ToolResult>> {
         let tool = question.tool;
@@ -188,6 +210,7 @@ impl Dispatcher {
                 Ok(())
             }
             Answer::Reject { reason } => {
+                self.session.refuse(tool, args);
                 let why = reason.as_ref().map_or_else(String::new, |reason| format!(" They said: {reason}"));
                 let text = format!("The user rejected this call, nothing was done.{why}");
                 Err(Box::new(refused(call, tool, text, json!({ "rejected": true, "reason": reason }))))

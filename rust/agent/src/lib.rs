@@ -13,6 +13,7 @@ mod history;
 mod journal;
 mod order;
 mod prompt;
+mod refusals;
 mod repeats;
 mod session;
 mod step;

@@ -11,6 +11,7 @@ use koda_protocol::{
 };
 use koda_tools::{SessionState, Workplace};
 use koda_trust::{Grant, Policy};
+use serde_json::Value;
 use tokio::sync::{Mutex as AsyncMutex, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,7 @@ use crate::engine::{EngineParts, Shared};
 use crate::history::History;
 use crate::journal::{Emitter, Stored};
 use crate::prompt;
+use crate::refusals::Refusals;
 
 /// What may change within a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +88,7 @@ struct State {
     current: Current,
     unattended: bool,
     granted: Vec<Grant>,
+    refused: Refusals,
     history: History,
     queued: VecDeque<(String, String)>,
     running: Option<CancellationToken>,
@@ -115,6 +118,7 @@ impl Session {
             current,
             unattended: false,
             granted: Vec::new(),
+            refused: Refusals::default(),
             history: History::default(),
             queued: VecDeque::new(),
             running: None,
@@ -167,6 +171,7 @@ impl Session {
             }
             return;
         }
+        state.refused.clear();
         if state.running.is_some() {
             self.emitter.emit(Event::Queued { text: text.clone() });
             state.queued.push_back((text, context));
@@ -241,6 +246,20 @@ impl Session {
     pub(crate) fn grant(&self, grant: Grant) {
         self.lock().granted.push(grant);
         self.changes.send_replace(());
+    }
+
+    /// Notes a call that the user rejected; its turn does not ask for it again before they say something new.
+    pub(crate) fn refuse(&self, tool: &str, args: &Value) {
+        let mut state = self.lock();
+        // Calls outside of a turn are somebody's own wish each time.
+        if state.running.is_some() {
+            state.refused.note(tool, args);
+        }
+    }
+
+    /// Whether the user rejected this very call since their last message.
+    pub(crate) fn has_refused(&self, tool: &str, args: &Value) -> bool {
+        self.lock().refused.has(tool, args)
     }
 
     /// Returns who may do what right now; `trust` is taken instead of the session's own if given.

@@ -9,6 +9,7 @@ use koda_protocol::{Event, Outcome, Part, ToolCall, UserError};
 use tokio_util::sync::CancellationToken;
 
 use crate::dispatch::{Dispatcher, needs_user};
+use crate::refusals::Denials;
 use crate::repeats::{Repeat, Repeats};
 use crate::session::Session;
 use crate::step::{self, Step};
@@ -16,7 +17,14 @@ use crate::step::{self, Step};
 /// Runs a turn, whose message is in the history already.
 pub async fn run(session: Arc<Session>, cancel: CancellationToken) {
     let begun = session.now();
-    let mut turn = Turn { session: session.clone(), cancel, steps: 0, repeats: Repeats::default(), empty: 0 };
+    let mut turn = Turn {
+        session: session.clone(),
+        cancel,
+        steps: 0,
+        repeats: Repeats::default(),
+        denials: Denials::default(),
+        empty: 0,
+    };
     // A panic within must not leave the session busy for ever.
     let outcome = AssertUnwindSafe(turn.run()).catch_unwind().await.unwrap_or_else(|_| {
         tracing::error!("a turn panicked");
@@ -33,6 +41,7 @@ struct Turn {
     cancel: CancellationToken,
     steps: u32,
     repeats: Repeats,
+    denials: Denials,
     /// Empty replies in a row.
     empty: u32,
 }
@@ -170,7 +179,8 @@ impl Turn {
             })
             .collect();
         let is_stuck = noted.iter().any(|(_, repeat)| *repeat == Repeat::Stop);
-        let results = Dispatcher::new(session, session.current().mode, None, &self.cancel).run(noted).await;
+        let dispatcher = Dispatcher::new(session, session.current().mode, None, &self.cancel);
+        let results = dispatcher.warning(self.denials.is_due()).run(noted).await;
         if self.cancel.is_cancelled() {
             return Some(Outcome::Cancelled);
         }
@@ -180,6 +190,11 @@ impl Turn {
         if is_stuck {
             let error = UserError::new("loop", "the model makes the same call over and over")
                 .hint("tell it what to do differently");
+            return Some(self.fail(error));
+        }
+        if self.denials.note(&results) {
+            let error = UserError::new("denied", "the model goes on with calls that are denied")
+                .hint("tell it what to do instead, or trust it more");
             return Some(self.fail(error));
         }
         None

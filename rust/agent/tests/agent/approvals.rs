@@ -128,3 +128,48 @@ async fn what_is_denied_says_why_and_asks_nobody() {
     assert!(!rig.types().contains(&"approval".to_owned()));
     rig.check();
 }
+
+#[tokio::test]
+async fn what_was_refused_is_not_asked_again_until_the_user_says_something_new() {
+    let mut rig = rig();
+    rig.editor.put(rig.root().join("c"), "");
+    let delete = |id| call(id, "Delete", json!({ "path": "c" }));
+    rig.model.says([delete("1")]);
+    rig.model.says([delete("2"), call("3", "Delete", json!({ "path": "./c" }))]);
+    rig.model.says([text("I can't.")]);
+    let session = rig.open(Trust::Auto);
+    session.prompt("go".to_owned(), String::new());
+    let first = rig.asked().await;
+    rig.desk.answer(&first, Answer::Reject { reason: None }).unwrap();
+    // Another call is asked for, and says nothing about the one that was refused.
+    let other = rig.asked().await;
+    assert_eq!(rig.desk.pending()[0].call.id.as_str(), "3");
+    rig.desk.answer(&other, Answer::Reject { reason: None }).unwrap();
+    assert_eq!(rig.end().await, Outcome::Done);
+    let results = rig.results();
+    let second = &results.iter().find(|(id, ..)| id == "2").unwrap().2;
+    assert!(second.contains("rejected this very call"), "{second}");
+
+    rig.model.says([delete("4")]);
+    rig.model.says([text("Done.")]);
+    session.prompt("do it, I was wrong".to_owned(), String::new());
+    let again = rig.asked().await;
+    rig.accept(&again, Scope::Once);
+    assert_eq!(rig.end().await, Outcome::Done);
+    assert_eq!(rig.text_of("c"), None);
+    rig.check();
+}
+
+#[tokio::test]
+async fn a_model_that_goes_on_with_denied_calls_is_told_and_then_stopped() {
+    let mut rig = rig();
+    for n in 0..4 {
+        rig.model.says([call(&format!("{n}"), "Bash", bash(&format!("rm -rf {n}")))]);
+    }
+    rig.open(Trust::Plan).prompt("go".to_owned(), String::new());
+    assert_eq!(rig.end().await, Outcome::Failed);
+    assert_eq!(rig.errors(), ["denied"]);
+    let told: Vec<bool> = rig.results().iter().map(|(_, _, text)| text.contains("way around")).collect();
+    assert_eq!(told, [false, false, true, true]);
+    rig.check();
+}
