@@ -62,9 +62,10 @@ function M.watch()
   events.on("turn_end", note(false))
 end
 
---- Stops every turn that runs.
----@return integer # how many ran, as far as their events have come
+--- Stops every turn that runs, and the calls of `koda.tool`.
+---@return integer # how many turns ran, as far as their events have come
 function M.stop()
+  require("koda.native").get().stop_calls()
   local count = 0
   for id, is_running in pairs(sessions) do
     count = count + (is_running and 1 or 0)

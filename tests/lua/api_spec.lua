@@ -158,8 +158,9 @@ return {
     assert(current.stop() == 1)
     local stopped = {}
     for _, call in ipairs(fake.calls) do
-      stopped[call[2]] = call[1] == "stop" or nil
+      stopped[call[2] or call[1]] = call[1]:find("^stop") ~= nil
     end
+    assert(stopped.stop_calls)
     assert(stopped.s2 and stopped.s3, vim.inspect(fake.calls))
   end,
 
@@ -189,7 +190,7 @@ return {
     local went_on = false
     first_use.with_model(function()
       went_on = true
-    end)
+    end, error)
     vim.ui.select = select
     assert(offered[1] == "ollama::tiny" and went_on, vim.inspect(offered))
     assert(require("koda.config").get().model == "ollama::tiny")

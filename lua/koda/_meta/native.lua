@@ -56,6 +56,11 @@ function Native.set(session, change) end
 ---@return koda.Error?
 function Native.tool(call) end
 
+--- Stops the calls outside of a conversation that run or wait.
+---@return true?
+---@return koda.Error?
+function Native.stop_calls() end
+
 --- Judges a call without running it.
 ---@param call { tool: string, args: table, trust?: koda.Trust, mode?: koda.Mode, cwd: string }
 ---@return koda.Verdict?

@@ -108,14 +108,17 @@ pub struct Engine {
     /// By project: the sessions of calls outside of a conversation. They are neither stored nor begun by an
     /// event.
     loose: Mutex<HashMap<PathBuf, Arc<Session>>>,
+    /// Stops the calls outside of a conversation that run now.
+    calls: Mutex<CancellationToken>,
 }
 
 impl Engine {
     /// Builds an engine.
     pub fn new(parts: EngineParts) -> Self {
         let journal = Journal::start(parts.ports.store.clone(), parts.clock.clone(), parts.sinks.clone());
+        let calls = Mutex::new(parts.cancel.child_token());
         let shared = Arc::new(Shared { parts, journal, tasks: TaskTracker::new() });
-        Self { shared, sessions: Mutex::default(), loose: Mutex::default() }
+        Self { shared, sessions: Mutex::default(), loose: Mutex::default(), calls }
     }
 
     /// Opens a session; its stream begins with `session_start`.
@@ -187,7 +190,7 @@ impl Engine {
         let parts = &self.shared.parts;
         let mode = request.mode.unwrap_or(parts.settings.mode);
         let call = ToolCall { id: id.clone(), tool: request.tool, args: request.args, signature: None };
-        let dispatcher = Dispatcher::new(&session, mode, request.trust, &parts.cancel.child_token());
+        let dispatcher = Dispatcher::new(&session, mode, request.trust, &lock(&self.calls).child_token());
         let run = async move {
             dispatcher.run([(call, Repeat::Fine)]).await;
         };
@@ -216,6 +219,12 @@ impl Engine {
                 rule: None,
             },
         }
+    }
+
+    /// Stops every call outside of a conversation.
+    pub fn stop_calls(&self) {
+        let fresh = self.shared.parts.cancel.child_token();
+        std::mem::replace(&mut *lock(&self.calls), fresh).cancel();
     }
 
     /// Stops every turn and call.

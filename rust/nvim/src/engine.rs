@@ -100,7 +100,7 @@ fn build(lua: &Lua, settings: Settings, deliver: LuaFunction) -> Result<Koda, Us
     let bridge = bridge::start(lua).map_err(|error| failed("the bridge", &error))?;
     let deliver = lua.create_registry_value(deliver).map_err(|error| failed("the bridge", &error))?;
     let outbox = Outbox::new(bridge.clone(), runtime.handle().clone(), deliver);
-    let store: Arc<dyn Store> = Arc::new(LazyStore::open(settings.data_dir.clone()));
+    let store: Arc<dyn Store> = Arc::new(LazyStore::open(settings.data_dir.clone(), &bridge));
     let models = Arc::new(Models::new(model_settings(&settings)));
     let pool = Pool::new(pool_options(&settings), Arc::new(SplitView::new(bridge.clone())));
     let desk = Arc::new(Desk::default());

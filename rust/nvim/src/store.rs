@@ -8,6 +8,9 @@ use koda_protocol::port::store::SessionInfo;
 use koda_protocol::port::{SpillRef, Store, StoreError};
 use koda_protocol::{Envelope, SessionId};
 use koda_store::SqliteStore;
+use mlua::prelude::{LuaFunction, LuaTable};
+
+use crate::bridge::Bridge;
 
 type Opened = Result<SqliteStore, StoreError>;
 
@@ -18,12 +21,15 @@ pub struct LazyStore {
 }
 
 impl LazyStore {
-    /// Begins to open the store in `dir`. What goes wrong is told by the first use.
-    pub fn open(dir: PathBuf) -> Self {
+    /// Begins to open the store in `dir`. A database that can't be used is told to the user; what goes wrong
+    /// otherwise, by the first use.
+    pub fn open(dir: PathBuf, bridge: &Bridge) -> Self {
         let opened = Arc::new(OnceLock::new());
-        let (cell, at) = (opened.clone(), dir.clone());
+        let (cell, at, bridge) = (opened.clone(), dir.clone(), bridge.clone());
         thread::spawn(move || {
-            cell.get_or_init(|| open(&at));
+            if let Ok(store) = cell.get_or_init(|| open(&at)) {
+                warn(&bridge, store);
+            }
         });
         Self { dir, opened }
     }
@@ -39,6 +45,15 @@ fn open(dir: &Path) -> Opened {
         tracing::warn!(path = %aside.display(), "the session database could not be read and was kept aside");
     }
     Ok(store)
+}
+
+/// Tells the user why stored sessions are not there.
+fn warn(bridge: &Bridge, store: &SqliteStore) {
+    let Some(notice) = store.notice().map(str::to_owned) else { return };
+    bridge.post(move |lua| {
+        let require: LuaFunction = lua.globals().get("require")?;
+        require.call::<LuaTable>("koda.notify")?.get::<LuaFunction>("warn")?.call(notice)
+    });
 }
 
 impl Store for LazyStore {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use koda_agent::ToolRequest;
-use koda_protocol::{Decision, Event, Mode, Outcome, Part, Scope, ToolPolicy, Trust};
+use koda_protocol::{CallId, Decision, Event, Mode, Outcome, Part, Scope, ToolPolicy, Trust};
 use serde_json::{Value, json};
 
 use crate::rig::{Rig, Setup, bash, edit, rig, write};
@@ -156,6 +156,25 @@ async fn a_call_outside_of_a_conversation_waits_for_the_user_too() {
     rig.accept(&ask, Scope::Once);
     rig.result(id.as_str()).await;
     assert_eq!(rig.text_of("a").as_deref(), Some("x"));
+    rig.check();
+}
+
+#[tokio::test]
+async fn calls_outside_of_a_conversation_are_stopped_and_others_may_follow() {
+    let mut rig = rig();
+    let running = rig.engine.tool(request(&rig, "Bash", bash("gate one"), Trust::Auto));
+    rig.hall.has_begun("gate one").await;
+    let waiting = rig.engine.tool(request(&rig, "Write", write("a", "x"), Trust::Safe));
+    rig.asked().await;
+    rig.engine.stop_calls();
+    let has_ended = |rig: &Rig, call: &CallId| rig.results().iter().any(|(id, ..)| *id == call.to_string());
+    while !has_ended(&rig, &running) || !has_ended(&rig, &waiting) {
+        rig.next().await;
+    }
+    assert!(rig.desk.pending().is_empty() && rig.text_of("a").is_none());
+    let later = rig.engine.tool(request(&rig, "Write", write("b", "x"), Trust::Auto));
+    rig.result(later.as_str()).await;
+    assert_eq!(rig.text_of("b").as_deref(), Some("x"));
     rig.check();
 }
 

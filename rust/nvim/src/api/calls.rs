@@ -32,6 +32,7 @@ impl From<Call> for ToolRequest {
 /// Adds the functions to `table`.
 pub fn register(lua: &Lua, table: &LuaTable) -> LuaResult<()> {
     table.set("tool", function(lua, tool)?)?;
+    table.set("stop_calls", function(lua, stop_calls)?)?;
     table.set("judge", function(lua, judge)?)?;
     table.set("tools", function(lua, tools)?)?;
     table.set("pending", function(lua, |_, koda, ()| Ok(koda.desk.pending()))?)?;
@@ -41,6 +42,11 @@ pub fn register(lua: &Lua, table: &LuaTable) -> LuaResult<()> {
 fn tool(lua: &Lua, koda: &Koda, call: LuaValue) -> Result<CallId, UserError> {
     let call: Call = convert::read(lua, "tool", call)?;
     Ok(koda.engine.tool(call.into()))
+}
+
+fn stop_calls(_: &Lua, koda: &Koda, (): ()) -> Result<bool, UserError> {
+    koda.engine.stop_calls();
+    Ok(true)
 }
 
 fn judge(lua: &Lua, koda: &Koda, call: LuaValue) -> Result<Verdict, UserError> {
