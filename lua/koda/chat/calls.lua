@@ -5,8 +5,8 @@ local M = {}
 
 local NS = vim.api.nvim_create_namespace("koda.chat.calls")
 
---- Lines of a result that an unfolded call shows.
-local MAX_BODY = 60
+--- Lines of a result that an unfolded call shows: as many as a model gets.
+local MAX_BODY = 2000
 
 --- Bytes of an argument in the call's line.
 local MAX_ARGUMENT = 70
@@ -83,6 +83,9 @@ local function gist(call)
   end
   if data.diff then
     return " · " .. diff_gist(data.diff)
+  end
+  if type(data.answer) == "string" then
+    return " · " .. one_line(data.answer)
   end
   if data.matches then
     return (" · %d matches"):format(data.matches)
@@ -212,8 +215,17 @@ function M.toggle(transcript, call)
   transcript:replace(row + 1, row + 1, lines)
   call.body = #lines
   local is_diff = call.result and call.result.data and call.result.data.diff
+  local from, group = row + 1, nil
   for index, line in ipairs(lines) do
-    transcript:paint(row + index, row + index + 1, is_diff and body_group(line) or "KodaToolBody")
+    local of_line = is_diff and body_group(line) or "KodaToolBody"
+    if group and of_line ~= group then
+      transcript:paint_block(from, row + index, group)
+      from = row + index
+    end
+    group = of_line
+  end
+  if group then
+    transcript:paint_block(from, row + 1 + #lines, group)
   end
 end
 

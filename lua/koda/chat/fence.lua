@@ -13,6 +13,7 @@ local M = {}
 
 ---@class koda.chat.FenceState
 ---@field fence? koda.chat.Fence
+---@field mark? integer where the open fence stands, for whoever draws it
 ---@field list integer columns that content of the innermost list item is indented by; 0 outside lists
 
 ---@alias koda.chat.LineRole "text"|"open"|"code"|"close"

@@ -3,6 +3,7 @@
 --- The body grows at its end; below it stands the tail, the card of what waits for the user. Rows count
 --- from 0. Each finished line of Markdown is looked at once, in slices that leave the main thread free.
 
+local code = require("koda.chat.code")
 local fence = require("koda.chat.fence")
 local markdown = require("koda.chat.markdown")
 
@@ -35,6 +36,7 @@ function M.new()
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].modifiable = false
   vim.bo[buf].undolevels = -1
+  require("koda.chat.window").name(buf, "chat")
   vim.bo[buf].filetype = "koda"
   return setmetatable({ buf = buf, rows = 0, tail = 0, queue = {}, slicing = false }, Transcript)
 end
@@ -107,6 +109,14 @@ function Transcript:paint(from, to, group)
   end
 end
 
+--- Gives rows that come and go together one highlight.
+---@param from integer
+---@param to integer not included
+---@param group string
+function Transcript:paint_block(from, to, group)
+  vim.api.nvim_buf_set_extmark(self.buf, NS, from, 0, { end_row = to, hl_group = group, hl_eol = true, strict = false })
+end
+
 --- Gives parts of a row highlights.
 ---@param row integer
 ---@param spans koda.chat.Span[]
@@ -171,7 +181,13 @@ function Transcript:highlight(row, state)
   if not line then
     return
   end
+  local opened = state.fence
   local role = fence.step(state, line)
+  if role == "open" then
+    state.mark = code.mark(self.buf, row)
+  elseif role == "close" then
+    code.colour(self.buf, state.mark, row, opened.info)
+  end
   if role == "code" then
     self:paint(row, row + 1, "KodaCode")
   elseif role ~= "text" then

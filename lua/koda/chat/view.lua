@@ -92,11 +92,18 @@ end
 
 DRAW.settings = DRAW.session_start
 
-function DRAW.user_message(view, event)
-  local text = event.text
-  if event.context and event.context ~= "" then
-    text = text .. "\n[with " .. event.context:match("[^\n]*") .. "]"
+--- What was sent along, in a few words: its first line says where it is from.
+---@param context? string
+---@return string
+local function context_gist(context)
+  if not context or context == "" then
+    return ""
   end
+  return ("\n[with %s]"):format((context:match("[^\n]*"):gsub(":$", "")))
+end
+
+function DRAW.user_message(view, event)
+  local text = event.text .. context_gist(event.context)
   say(view, "❯ ", text, "KodaUser")
   view.info.queued = math.max(view.info.queued - 1, 0)
   view.info.state = "thinking"
@@ -105,7 +112,6 @@ end
 function DRAW.queued(view, event)
   view.info.queued = view.info.queued + 1
   say(view, "❯ (queued) ", event.text, "KodaQueued")
-  view.info.queued = view.info.queued
 end
 
 function DRAW.step_start(view)
