@@ -99,17 +99,21 @@ end
 --- Offers the models of local servers; without any says which ways there are.
 ---@param ways koda.Ways
 ---@param chosen fun()
-local function offer(ways, chosen)
+---@param otherwise fun()
+local function offer(ways, chosen, otherwise)
   if #usable == 0 then
+    otherwise()
     return show(ways)
   end
   local none = "none of these: show the other ways"
   local choices = vim.list_extend(vim.deepcopy(usable), { none })
   vim.ui.select(choices, { prompt = "Koda: no model is set, but a server runs here. Ask" }, function(choice)
+    if choice and choice ~= none then
+      return M.choose(choice, chosen)
+    end
+    otherwise()
     if choice == none then
       show(ways)
-    elseif choice then
-      M.choose(choice, chosen)
     end
   end)
 end
@@ -132,8 +136,9 @@ end
 
 --- Calls a function once there is a model; without one asks the user for it.
 ---@param fn fun()
+---@param otherwise fun() called if there is none and the user takes none
 ---@param named? string a model that is named anyway
-function M.with_model(fn, named)
+function M.with_model(fn, otherwise, named)
   if found or named or require("koda.config").get().model then
     return fn()
   end
@@ -142,13 +147,13 @@ function M.with_model(fn, named)
       found = true
       return fn()
     end
-    offer(ways, fn)
+    offer(ways, fn, otherwise)
   end)
 end
 
 --- Says which ways there are if there is no model yet.
 function M.guide()
-  M.with_model(function() end)
+  M.with_model(function() end, function() end)
 end
 
 return M

@@ -186,6 +186,9 @@ fn the_stop_key_stops() {
     assert_eq!(events_after(&editor, 1, "turn_end")[0]["outcome"], "cancelled");
 }
 
+/// What a card says once its keys answer.
+const ARMED: &str = "for this session";
+
 /// Opens a chat in which a Write waits.
 fn with_approval<'a>(place: &'a Place, folder: &'a std::path::Path) -> Editor<'a> {
     let write = |name: &str| call("Write", json!({ "path": name, "content": "new\n" }));
@@ -197,7 +200,7 @@ fn with_approval<'a>(place: &'a Place, folder: &'a std::path::Path) -> Editor<'a
     let editor = Opening::new(place, folder).open();
     set_up(&editor, &model, "safe");
     editor.command("Koda write");
-    editor.expect_text("wants to run");
+    editor.expect("a card that answers", |grid| grid.has("one.txt") && grid.has(ARMED));
     // From the prompt into the transcript, where single keys answer.
     editor.input("<Esc><C-w>w");
     editor
@@ -218,6 +221,109 @@ fn a_key_accepts_once() {
 }
 
 #[test]
+fn a_key_that_was_on_its_way_when_the_card_appeared_answers_nothing() {
+    let place = Place::new();
+    let project = place.project(&[]);
+    let write = call("Write", json!({ "path": "one.txt", "content": "new\n" }));
+    let model = Replay::new().calls("I write.", &[write]).says("Finished.").model(&place);
+    let editor = Opening::new(&place, &project).open();
+    set_up(&editor, &model, "safe");
+    editor.lua("require('koda').on('approval', function() vim.api.nvim_input('<M-a><M-A><M-r>') end)", &[]);
+    editor.command("Koda write");
+    editor.expect_text(ARMED);
+    assert_eq!(editor.lua("return #require('koda').pending()", &[]), 1);
+    editor.input("<M-a>");
+    editor.expect_text("Finished.");
+    assert!(project.join("one.txt").exists());
+}
+
+#[test]
+fn what_another_session_asks_is_shown_as_such_after_what_the_chat_s_own_asks() {
+    let place = Place::new();
+    let project = place.project(&[]);
+    let write = call("Write", json!({ "path": "own.txt", "content": "new\n" }));
+    let own = Replay::new().calls("", &[write]).says("Finished.").model(&place);
+    let editor = Opening::new(&place, &project).open();
+    set_up(&editor, &own, "safe");
+    let foreign =
+        json!({ "name": "Write", "args": { "path": "foreign.txt", "content": "" }, "trust": "safe" });
+    editor.lua("require('koda').tool(...)", &[foreign]);
+    editor.until("return #require('koda').pending() == 1", &[]);
+    editor.command("Koda write");
+    editor.expect("the own card", |grid| grid.has("own.txt") && grid.has("1 of 2") && grid.has(ARMED));
+    editor.input("<M-a>");
+    editor.expect("the foreign card", |grid| {
+        grid.has("foreign.txt") && grid.has("another session") && grid.has(ARMED)
+    });
+    editor.input("<M-a>");
+    editor.until("return #require('koda').pending() == 0", &[]);
+}
+
+#[test]
+fn a_prompt_without_a_model_is_kept_as_the_draft() {
+    let place = Place::new();
+    let project = place.project(&[]);
+    let editor = Opening::new(&place, &project).open();
+    editor.command("Koda mend the café");
+    editor.expect("the ways to a model", |grid| grid.has("_API_KEY"));
+    editor.input("q");
+    editor.expect_text("mend the café");
+}
+
+#[test]
+fn a_closed_code_block_is_coloured_by_its_language() {
+    let place = Place::new();
+    let project = place.project(&[]);
+    let answer = "See:\n\n```lua\nlocal café = 'x' -- why\n```\n\n```nosuchlanguage\nplain\n```\n\n```lua\nlocal open = 1\n";
+    let model = Replay::new().says(answer).model(&place);
+    let editor = Opening::new(&place, &project).open();
+    set_up(&editor, &model, "safe");
+    editor.command("Koda show it");
+    editor.expect("the end", |grid| grid.has("local open = 1") && grid.has("idle"));
+    let coloured = editor.until(
+        "local buf = vim.fn.bufnr('koda://chat')
+        local found = {}
+        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, -1, 0, -1, { details = true })) do
+          local group = mark[4].hl_group
+          if type(group) == 'string' and group:find('^@') then
+            local text = vim.api.nvim_buf_get_text(buf, mark[2], mark[3], mark[4].end_row, mark[4].end_col, {})[1]
+            found[#found + 1] = group .. ' ' .. text
+          end
+        end
+        return vim.iter(found):any(function(line) return line:find('comment') ~= nil end) and found",
+        &[],
+    );
+    let coloured: Vec<&str> =
+        coloured.as_array().expect("a list").iter().filter_map(|line| line.as_str()).collect();
+    for expected in ["@keyword.lua local", "@variable.lua café", "@comment.lua -- why"] {
+        assert!(coloured.contains(&expected), "{expected} in {coloured:?}");
+    }
+    assert!(!coloured.iter().any(|line| line.ends_with(" open") || line.ends_with(" plain")), "{coloured:?}");
+}
+
+#[test]
+fn a_database_that_was_kept_aside_is_told() {
+    let place = Place::new();
+    let project = place.project(&[]);
+    let editor = Opening::new(&place, &project).open();
+    let data = editor.lua("return vim.fn.stdpath('data') .. '/koda'", &[]);
+    let data = std::path::PathBuf::from(data.as_str().expect("a path"));
+    std::fs::create_dir_all(&data).expect("the folder of the data");
+    std::fs::write(
+        data.join("koda.db"),
+        "this is no database, but longer than a header of one hundred bytes".repeat(4),
+    )
+    .expect("a file");
+    editor.lua(
+        "told = {} vim.notify = function(text) table.insert(told, text) end
+        require('koda').setup({ model = 'replay::none' }) require('koda').sessions(function() end)",
+        &[],
+    );
+    let told = editor.until("return told[1]", &[]);
+    assert!(told.as_str().unwrap_or_default().contains("koda.db"), "{told}");
+}
+
+#[test]
 fn a_key_accepts_for_the_session() {
     let place = Place::new();
     let project = place.project(&[]);
@@ -233,7 +339,7 @@ fn a_key_rejects_with_a_reason() {
     let project = place.project(&[]);
     let editor = with_approval(&place, &project);
     editor.input("Rnot here<CR>");
-    editor.expect_text("And again.");
+    editor.expect("the second card", |grid| grid.has("And again.") && grid.has("two.txt") && grid.has(ARMED));
     editor.input("r");
     editor.expect_text("Finished.");
     let results = events_after(&editor, 1, "tool_result");

@@ -1,66 +1,133 @@
 --- Approvals and questions: the card below the transcript, and the keys that answer it.
 ---
---- No key that people press by habit accepts anything: Enter does nothing here.
+--- No key that people press by habit accepts anything: Enter does nothing here. A key answers only the card
+--- that stood there long enough to be seen.
 
 local keys = require("koda.keys")
 local show = require("koda.approve.show")
 
 local M = {}
 
----@type koda.Ask[] what waits, oldest first
+--- How long a card stands before its keys answer, in milliseconds: what was being typed when it appeared must
+--- not answer it.
+local ARM_MS = 300
+
+---@type koda.Ask[] what waits: the chat's own session first, each oldest first
 local waiting = {}
 
----@type integer which of them the card shows
-local index = 1
+---@type string? which of them the card shows
+local shown
+
+---@type string? which of them the keys answer
+local armed
 
 ---@type koda.chat.View?
 local view
+
+---@return koda.Ask?
+---@return integer index in `waiting`
+local function find(id)
+  for index, ask in ipairs(waiting) do
+    if ask.id == id then
+      return ask, index
+    end
+  end
+  return nil, 1
+end
 
 local function draw()
   if not view then
     return
   end
-  local ask = waiting[index]
+  local ask, index = find(shown)
   if not ask then
     return view.transcript:set_tail({})
   end
-  local lines, spans = show.card(ask, index, #waiting)
-  local shown = view.transcript
-  shown:set_tail(lines, function(row)
-    shown:paint(row, row + #lines, "KodaAsk")
+  local lines, spans = show.card(ask, {
+    index = index,
+    count = #waiting,
+    is_foreign = ask.session ~= require("koda.chat").session(),
+    is_armed = armed == ask.id,
+  })
+  local transcript = view.transcript
+  transcript:set_tail(lines, function(row)
+    transcript:paint(row, row + #lines, "KodaAsk")
     for _, span in ipairs(spans) do
-      shown:spans(row + span[1], { { span[2], span[3], span[4] } })
+      transcript:spans(row + span[1], { { span[2], span[3], span[4] } })
     end
   end)
 end
 
---- Shows what waits now.
----@param of koda.chat.View
-function M.show(of)
-  view = of
-  waiting = require("koda").pending()
-  index = math.max(math.min(index, #waiting), 1)
+--- Draws another card, whose keys answer a moment later.
+---@param id? string
+local function present(id)
+  shown, armed = id, nil
   draw()
+  if not id then
+    return
+  end
+  vim.defer_fn(function()
+    if shown == id and armed ~= id then
+      armed = id
+      draw()
+    end
+  end, ARM_MS)
 end
 
---- Tells of something that waits in a session which no chat shows; `koda.answer` is there for it.
+--- The asks in the order of the card's queue.
+---@param asks koda.Ask[]
+---@return koda.Ask[]
+local function own_first(asks)
+  local session = require("koda.chat").session()
+  local own, foreign = {}, {}
+  for _, ask in ipairs(asks) do
+    table.insert(ask.session == session and own or foreign, ask)
+  end
+  return vim.list_extend(own, foreign)
+end
+
+--- Shows what waits now. What the card showed stays there while it waits.
+---@param of koda.chat.View
+function M.show(of)
+  local is_new = view ~= of
+  view = of
+  waiting = own_first(require("koda").pending())
+  local ask = find(shown)
+  if not ask then
+    present(waiting[1] and waiting[1].id)
+  elseif is_new then
+    present(shown)
+  else
+    draw()
+  end
+end
+
+--- Tells of something that waits in a session which the chat does not show.
 ---@param event table
-function M.elsewhere(event)
+---@param is_seen boolean whether the chat's windows are open
+function M.elsewhere(event, is_seen)
   if view then
     M.show(view)
   end
-  if not package.loaded["koda.chat"] then
-    require("koda.notify").warn(("%s waits for an answer"):format(event.call.tool))
+  if not (view and is_seen) then
+    require("koda.notify").warn(("%s waits for an answer: :Koda chat shows it"):format(event.call.tool))
   end
 end
 
----@param answer koda.Answer
-local function answer(answer)
-  local ask = waiting[index]
-  if not ask then
-    return require("koda.notify").info("nothing waits for an answer")
+--- The ask that keys answer now.
+---@return koda.Ask?
+local function current()
+  local ask = find(armed)
+  if not ask and #waiting == 0 then
+    require("koda.notify").info("nothing waits for an answer")
   end
-  local ok, problem = require("koda").answer(ask.id, answer)
+  return ask
+end
+
+---@param ask koda.Ask
+---@param reply koda.Answer
+local function answer(ask, reply)
+  local ok, problem = require("koda").answer(ask.id, reply)
   if not ok then
     require("koda.notify").error(problem --[[@as koda.Error]])
   end
@@ -80,52 +147,62 @@ local function with_text(label, use)
   end)
 end
 
---- Accepts what the card shows; a question is answered.
----@param scope "once"|"session"
-local function accept(scope)
-  local ask = waiting[index]
-  if ask and ask.kind == "question" then
-    return M.reply()
-  end
-  answer({ decision = "accept", scope = scope })
-end
-
 --- Answers a question: by choice where it has options.
-function M.reply()
-  local ask = waiting[index]
-  if not ask or ask.kind ~= "question" then
-    return
+---@param ask koda.Ask
+local function reply(ask)
+  local question = ask.call.args.question
+  local function accept(text)
+    answer(ask, { decision = "accept", text = text })
   end
   local options = ask.call.args.options or {}
   if #options == 0 then
-    return with_text(ask.call.args.question .. " ", function(text)
-      answer({ decision = "accept", text = text })
-    end)
+    return with_text(question .. " ", accept)
   end
   local own = "(another answer)"
-  vim.ui.select(vim.list_extend(vim.deepcopy(options), { own }), { prompt = ask.call.args.question }, function(chosen)
+  vim.ui.select(vim.list_extend(vim.deepcopy(options), { own }), { prompt = question }, function(chosen)
     if chosen == own then
-      with_text(ask.call.args.question .. " ", function(text)
-        answer({ decision = "accept", text = text })
-      end)
+      with_text(question .. " ", accept)
     elseif chosen then
-      answer({ decision = "accept", text = chosen })
+      accept(chosen)
     end
   end)
 end
 
-local function reject_with_reason()
+--- Accepts what the card shows; a question is answered.
+---@param ask koda.Ask
+---@param scope "once"|"session"
+local function accept(ask, scope)
+  if ask.kind == "question" then
+    return reply(ask)
+  end
+  answer(ask, { decision = "accept", scope = scope })
+end
+
+---@param ask koda.Ask
+local function reject_with_reason(ask)
   with_text("Why not? ", function(reason)
-    answer({ decision = "reject", reason = reason })
+    answer(ask, { decision = "reject", reason = reason })
   end)
 end
 
---- Shows another of what waits.
+--- Shows another of what waits; whoever turns the pages looks at them.
 ---@param by integer
 local function step(by)
-  if #waiting > 0 then
-    index = (index - 1 + by) % #waiting + 1
-    draw()
+  if #waiting > 1 then
+    local _, index = find(shown)
+    present(waiting[(index - 1 + by) % #waiting + 1].id)
+  end
+end
+
+--- Makes a key's function of one that answers an ask.
+---@param act fun(ask: koda.Ask)
+---@return fun()
+local function on_current(act)
+  return function()
+    local ask = current()
+    if ask then
+      act(ask)
+    end
   end
 end
 
@@ -133,10 +210,10 @@ end
 ---@param buf integer
 function M.map(buf)
   local actions = {
-    accept = function() accept("once") end,
-    accept_session = function() accept("session") end,
-    reject = function() answer({ decision = "reject" }) end,
-    reject_reason = reject_with_reason,
+    accept = on_current(function(ask) accept(ask, "once") end),
+    accept_session = on_current(function(ask) accept(ask, "session") end),
+    reject = on_current(function(ask) answer(ask, { decision = "reject" }) end),
+    reject_reason = on_current(reject_with_reason),
     next_ask = function() step(1) end,
     previous_ask = function() step(-1) end,
   }

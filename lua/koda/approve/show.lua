@@ -116,27 +116,53 @@ local KEYS = {
   question = { { "accept", "answer" }, { "reject", "don't answer" } },
 }
 
+--- What a card says beside its ask.
+---@class koda.approve.Place
+---@field index integer which it is of those that wait, from 1
+---@field count integer how many wait
+---@field is_foreign boolean whether another session than the chat's asks
+---@field is_armed boolean whether the keys answer already
+
+---@param place koda.approve.Place
+---@return string
+local function beside(place)
+  local notes = {}
+  if place.is_foreign then
+    notes[#notes + 1] = "in another session"
+  end
+  if place.count > 1 then
+    notes[#notes + 1] = ("%d of %d, %s next"):format(place.index, place.count, keys.of("next_ask") or "no key for the")
+  end
+  return #notes > 0 and (" (%s)"):format(table.concat(notes, ", ")) or ""
+end
+
+---@param lines string[]
+---@param ask koda.Ask
+---@param note string
+local function add_question(lines, ask, note)
+  lines[#lines + 1] = "  ? " .. M.visible((tostring(ask.call.args.question):gsub("\n", " "))) .. note
+  for number, option in ipairs(ask.call.args.options or {}) do
+    lines[#lines + 1] = ("    %d. %s"):format(number, M.visible((tostring(option):gsub("\n", " "))))
+  end
+end
+
 --- Draws the card of what waits.
 ---@param ask koda.Ask
----@param index integer
----@param count integer
+---@param place koda.approve.Place
 ---@return string[] lines
 ---@return table[] spans row, first byte, byte after the last, group
-function M.card(ask, index, count)
+function M.card(ask, place)
   local lines, spans = { "" }, {}
-  local of = count > 1 and (" (%d of %d, %s next)"):format(index, count, keys.of("next_ask") or "no key for the") or ""
   if ask.kind == "question" then
-    lines[#lines + 1] = "  ? " .. M.visible((tostring(ask.call.args.question):gsub("\n", " "))) .. of
-    for number, option in ipairs(ask.call.args.options or {}) do
-      lines[#lines + 1] = ("    %d. %s"):format(number, M.visible((tostring(option):gsub("\n", " "))))
-    end
+    add_question(lines, ask, beside(place))
   else
-    lines[#lines + 1] = ("  ? %s wants to run%s"):format(ask.call.tool, of)
+    lines[#lines + 1] = ("  ? %s wants to run%s"):format(ask.call.tool, beside(place))
     spans[#spans + 1] = { 1, 2, #lines[2], "KodaWaiting" }
     add_call(lines, type(ask.call.args) == "table" and ask.call.args or {})
     add_reasons(lines, spans, ask.verdict)
   end
-  lines[#lines + 1] = "  " .. keys.hint(KEYS[ask.kind], "[%s] %s", "  ") .. "  (in the prompt: with Alt)"
+  local hint = keys.hint(KEYS[ask.kind], "[%s] %s", "  ") .. "  (in the prompt: with Alt)"
+  lines[#lines + 1] = "  " .. (place.is_armed and hint or "…")
   spans[#spans + 1] = { #lines - 1, 0, #lines[#lines], "KodaAskKey" }
   return lines, spans
 end

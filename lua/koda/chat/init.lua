@@ -157,6 +157,20 @@ function M.hide()
   window.close()
 end
 
+--- Hides the chat where its floats lie over a window that the user asks for.
+function M.make_way()
+  if window.is_float() then
+    M.hide()
+  end
+end
+
+--- Opens the chat with a text in the prompt that could not be sent.
+---@param text string
+function M.draft(text)
+  M.open()
+  prompt.keep(text)
+end
+
 --- Opens the chat, or hides it where it is open; from another tab it is brought over.
 function M.toggle()
   local wins = window.get()
@@ -183,12 +197,14 @@ function M.send(text, context)
   if not session then
     session, problem = require("koda").open({})
     if not session then
+      prompt.keep(text)
       return require("koda.notify").error(problem --[[@as koda.Error]])
     end
   end
   local ok
   ok, problem = lib.prompt(session, text, context)
   if not ok then
+    prompt.keep(text)
     require("koda.notify").error(problem)
   end
 end
@@ -270,7 +286,7 @@ local function on_batch(batch)
         view.draw(shown, event)
       end
     elseif event.type == "approval" then
-      require("koda.approve").elsewhere(event)
+      require("koda.approve").elsewhere(event, window.is_open())
     end
   end
   if not window.is_open() and shown.info.state == "waiting" and not shown.told then

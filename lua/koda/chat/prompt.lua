@@ -26,6 +26,7 @@ function M.buffer(send, map)
   end
   buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = "hide"
+  require("koda.chat.window").name(buf, "prompt")
   vim.bo[buf].filetype = "koda-prompt"
   local function submit()
     local text = take()
@@ -37,6 +38,14 @@ function M.buffer(send, map)
   vim.keymap.set("n", "<CR>", "<Plug>(koda-send)", { buffer = buf, desc = "Koda: sends the prompt" })
   map(buf)
   return buf
+end
+
+--- Adds a text that could not be sent to what is written, so that it is not lost.
+---@param text string
+function M.keep(text)
+  local draft = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+  local is_blank = #draft == 1 and draft[1] == ""
+  vim.api.nvim_buf_set_lines(buf, is_blank and 0 or -1, -1, false, vim.split(text, "\n", { plain = true }))
 end
 
 return M

@@ -2,8 +2,11 @@
 
 local M = {}
 
---- Lines of the prompt's window.
-local PROMPT_LINES = 4
+--- Lines of the prompt's window, and on a screen that has few.
+local PROMPT_LINES, SMALL_PROMPT_LINES = 4, 2
+
+--- A screen with fewer lines has few.
+local SMALL_SCREEN = 24
 
 ---@class koda.chat.Windows
 ---@field transcript integer
@@ -16,6 +19,18 @@ local windows
 ---@return boolean
 local function is_valid(win)
   return win ~= nil and vim.api.nvim_win_is_valid(win)
+end
+
+---@return integer
+local function prompt_lines()
+  return vim.o.lines < SMALL_SCREEN and SMALL_PROMPT_LINES or PROMPT_LINES
+end
+
+--- Names a buffer of the chat, unless an older one that a window still shows has the name.
+---@param buf integer
+---@param name "chat"|"prompt"
+function M.name(buf, name)
+  pcall(vim.api.nvim_buf_set_name, buf, "koda://" .. name)
 end
 
 --- Whether both windows are there.
@@ -42,19 +57,20 @@ local function float_configs()
   local chat = require("koda.config").get().chat
   local columns, lines = vim.o.columns, vim.o.lines - vim.o.cmdheight - 1
   local width = math.max(math.min(chat.width, columns - 4), 10)
-  local height = math.max(math.min(chat.height, lines - 2), PROMPT_LINES + 6)
+  local below_height = prompt_lines()
+  local height = math.max(math.min(chat.height, lines - 2), below_height + 6)
   local top = math.max(math.floor((lines - height) / 2), 0)
   local left = math.max(math.floor((columns - width) / 2) - 1, 0)
   local shared = { relative = "editor", width = width, col = left, border = chat.border, style = "minimal", zindex = 40 }
   local above = vim.tbl_extend("error", shared, {
     row = top,
-    height = math.max(height - PROMPT_LINES - 4, 2),
+    height = math.max(height - below_height - 4, 2),
     title = " Koda ",
     title_pos = "center",
   })
   local below = vim.tbl_extend("error", shared, {
     row = top + above.height + 2,
-    height = PROMPT_LINES,
+    height = below_height,
     footer = hint(),
     footer_pos = "center",
   })
@@ -84,7 +100,7 @@ local function open_split(transcript, prompt)
     vim.api.nvim_open_win(transcript, true, { split = chat.layout, win = -1, width = width })
   end
   local above = vim.api.nvim_get_current_win()
-  local below = vim.api.nvim_open_win(prompt, true, { split = "below", win = above, height = PROMPT_LINES })
+  local below = vim.api.nvim_open_win(prompt, true, { split = "below", win = above, height = prompt_lines() })
   return { transcript = above, prompt = below }
 end
 
@@ -126,9 +142,15 @@ function M.close()
   end
 end
 
+--- Whether the windows lie over others.
+---@return boolean
+function M.is_float()
+  return M.is_open() and vim.api.nvim_win_get_config(windows.prompt).relative ~= ""
+end
+
 --- Fits the floats to the screen.
 function M.fit()
-  if M.is_open() and vim.api.nvim_win_get_config(windows.prompt).relative ~= "" then
+  if M.is_float() then
     local above, below = float_configs()
     vim.api.nvim_win_set_config(windows.transcript, above)
     vim.api.nvim_win_set_config(windows.prompt, below)
@@ -138,7 +160,7 @@ end
 --- Goes from one of the chat's floats to the other.
 ---@return boolean # false where they are no floats
 function M.switch()
-  if not M.is_open() or vim.api.nvim_win_get_config(windows.prompt).relative == "" then
+  if not M.is_float() then
     return false
   end
   local is_prompt = vim.api.nvim_get_current_win() == windows.prompt

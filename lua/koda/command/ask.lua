@@ -9,6 +9,8 @@ local function send(prompt, context)
   end
   require("koda.first_use").with_model(function()
     require("koda.chat").send(prompt, context)
+  end, function()
+    require("koda.chat").draft(prompt)
   end)
 end
 

@@ -8,9 +8,15 @@ local function in_chat(arguments, context)
     chat.open()
     local change = { model = arguments.model, mode = arguments.mode, trust = arguments.trust }
     if next(change) then
-      require("koda.current").set(change)
+      local ok, problem = require("koda.current").set(change)
+      if not ok then
+        chat.draft(arguments.prompt)
+        return require("koda.notify").error(problem --[[@as koda.Error]])
+      end
     end
     chat.send(arguments.prompt, context)
+  end, function()
+    require("koda.chat").draft(arguments.prompt)
   end, arguments.model)
 end
 
