@@ -93,6 +93,10 @@ M.SCHEMA = {
     option("idle_ms", "integer", 300000, "Between two pieces of the reply.", MILLISECONDS),
     option("key_command_ms", "integer", 120000, "For a `key_command`.", MILLISECONDS),
   }),
+  section("instructions", "Files with instructions, see |koda-instructions|.", {
+    option("max_bytes", "integer", 32768, "Bytes of them in the system prompt; 0 for none.", { min = 0 }),
+    option("cursor", "boolean", false, "Whether Cursor's rules that hold always are told as well."),
+  }),
   section("edit", "Edits of files.", {
     option("save", "boolean", true, "Whether a buffer without changes of yours is saved after an edit."),
   }),

@@ -14,6 +14,10 @@
 ---@field idle_ms? integer Between two pieces of the reply.
 ---@field key_command_ms? integer For a `key_command`.
 
+---@class koda.Settings.instructions
+---@field max_bytes? integer Bytes of them in the system prompt; 0 for none.
+---@field cursor? boolean Whether Cursor's rules that hold always are told as well.
+
 ---@class koda.Settings.edit
 ---@field save? boolean Whether a buffer without changes of yours is saved after an edit.
 
@@ -56,6 +60,7 @@
 ---@field max_steps? integer Requests to the model that one prompt may lead to.
 ---@field max_output_tokens? integer Tokens that a reply may have; the provider's default without it.
 ---@field timeouts? koda.Settings.timeouts How long to wait for a provider, in milliseconds.
+---@field instructions? koda.Settings.instructions Files with instructions, see |koda-instructions|.
 ---@field edit? koda.Settings.edit Edits of files.
 ---@field chat? koda.Settings.chat The chat.
 ---@field terminal? koda.Settings.terminal Terminals that Koda's commands run in.
@@ -69,6 +74,10 @@
 ---@field first_byte_ms integer From the request to the first bytes of the reply.
 ---@field idle_ms integer Between two pieces of the reply.
 ---@field key_command_ms integer For a `key_command`.
+
+---@class koda.Config.instructions
+---@field max_bytes integer Bytes of them in the system prompt; 0 for none.
+---@field cursor boolean Whether Cursor's rules that hold always are told as well.
 
 ---@class koda.Config.edit
 ---@field save boolean Whether a buffer without changes of yours is saved after an edit.
@@ -112,6 +121,7 @@
 ---@field max_steps integer Requests to the model that one prompt may lead to.
 ---@field max_output_tokens? integer Tokens that a reply may have; the provider's default without it.
 ---@field timeouts koda.Config.timeouts How long to wait for a provider, in milliseconds.
+---@field instructions koda.Config.instructions Files with instructions, see |koda-instructions|.
 ---@field edit koda.Config.edit Edits of files.
 ---@field chat koda.Config.chat The chat.
 ---@field terminal koda.Config.terminal Terminals that Koda's commands run in.

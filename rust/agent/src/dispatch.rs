@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::asking::Asking;
+use crate::instructions;
 use crate::order::{Place, Queues};
 use crate::refusals::{self, is_denied};
 use crate::repeats::Repeat;
@@ -94,10 +95,16 @@ impl Dispatcher {
 
     async fn one(&self, understood: Understood, place: Place) -> ToolResult {
         let Understood { call, repeat, tool, prepared } = understood;
+        let touches = prepared.as_ref().map(|prepared| prepared.touches().to_vec()).unwrap_or_default();
         let work = AssertUnwindSafe(self.outcome(&call, repeat, prepared, &place)).catch_unwind();
         let mut result = work.await.unwrap_or_else(|_| panicked(&call, &tool));
         drop(place);
         result.id = call.id;
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => {}
+            () = instructions::attach(&self.session, &touches, &mut result) => {}
+        }
         if repeat == Repeat::Warn {
             result.text.push_str(WARNING);
         }

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::dispatch::Dispatcher;
+use crate::instructions::InstructionSettings;
 use crate::journal::{Emitter, Journal, Stored};
 use crate::repeats::Repeat;
 use crate::session::{Change, Current, Session, SessionParts};
@@ -33,6 +34,8 @@ pub struct AgentSettings {
     pub os: String,
     /// The user's home, for `~`.
     pub home: Option<PathBuf>,
+    /// Files with instructions.
+    pub instructions: InstructionSettings,
 }
 
 /// What an engine is made of.

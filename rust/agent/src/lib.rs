@@ -10,6 +10,7 @@ mod desk;
 mod dispatch;
 mod engine;
 mod history;
+mod instructions;
 mod journal;
 mod order;
 mod prompt;
@@ -21,4 +22,6 @@ mod turn;
 
 pub use desk::Desk;
 pub use engine::{AgentSettings, Engine, EngineParts, OpenSession, ToolRequest};
+pub use instructions::InstructionSettings;
+pub use prompt::PromptPart;
 pub use session::{Change, Current, Session, Snapshot};

@@ -1,17 +1,11 @@
 //! The system prompt: short, and the same for every request of a session, so that providers cache it.
 //!
-//! Nothing in it changes from step to step: what the user selected comes with the prompt, and the date is
-//! that of the session's first request.
+//! It is made of parts, which `:Koda context` lists. Nothing in it changes from step to step: what the user
+//! selected comes with the prompt, and the date is that of the session's first request.
 
-use koda_protocol::port::Editor;
-use koda_protocol::{Mode, UnixMillis};
-use koda_tools::Workplace;
+use koda_protocol::{Mode, Trust, UnixMillis};
 
-/// Files with the project's rules, in the order in which they are told.
-const RULES: [&str; 2] = ["KODA.md", "AGENTS.md"];
-
-/// Bytes of a rules file that are told; a longer one is cut with a note.
-const MAX_RULES: usize = 24 * 1024;
+use crate::instructions::Instruction;
 
 const MILLIS_PER_DAY: u64 = 24 * 60 * 60 * 1000;
 
@@ -23,52 +17,77 @@ const BASE: &str = "You are Koda, a coding agent inside the user's Neovim. You w
 - Independent calls can be made at once; they run at the same time, so that a call which needs another's result belongs in the next message. A rejected or denied call is the user's decision: do not try to get around it.
 - When you are done, say in a few sentences what you changed and what you verified. If something did not work, say so plainly.";
 
-/// Builds the system prompt of a session.
-pub async fn build(mode: Mode, place: &Workplace, os: &str, now: UnixMillis, editor: &dyn Editor) -> String {
-    let mut text = BASE.to_owned();
-    if let Some(line) = mode_line(mode) {
-        text.push_str("\n\n");
-        text.push_str(line);
-    }
-    let root = place.resolver.root().display();
-    text.push_str(&format!("\n\nProject: {root}\nSystem: {os}\nToday: {}", date(now)));
-    for name in RULES {
-        if let Some(rules) = rules(name, place, editor).await {
-            text.push_str(&format!("\n\nThe project's rules, from {name}:\n{rules}"));
-        }
-    }
-    text
+/// What a prompt is made from.
+pub struct Circumstances<'a> {
+    /// Which tools are offered.
+    pub mode: Mode,
+    /// Who approves.
+    pub trust: Trust,
+    /// The project's root.
+    pub root: &'a str,
+    /// The operating system.
+    pub os: &'a str,
+    /// When the session's first request is made.
+    pub now: UnixMillis,
 }
 
-fn mode_line(mode: Mode) -> Option<&'static str> {
+/// A part of the system prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptPart {
+    /// `koda`, `mode`, `trust`, `project`, or the path of a file with instructions.
+    pub name: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// Builds the parts of a session's system prompt, what changes least first.
+pub fn parts(about: &Circumstances<'_>, instructions: &[Instruction]) -> Vec<PromptPart> {
+    let part = |name: &str, text: String| PromptPart { name: name.to_owned(), text };
+    let Circumstances { mode, trust, root, os, now } = about;
+    let mut parts = vec![
+        part("koda", BASE.to_owned()),
+        part("mode", mode_line(*mode).to_owned()),
+        part("trust", trust_line(*trust).to_owned()),
+        part("project", format!("Project: {root}\nSystem: {os}\nToday: {}", date(*now))),
+    ];
+    parts.extend(instructions.iter().map(|Instruction { shown, included_by, text }| {
+        let by = included_by.as_ref().map_or_else(String::new, |by| format!(" (included by {by})"));
+        part(shown, format!("Instructions from {shown}{by}:\n{text}"))
+    }));
+    parts
+}
+
+/// Joins the parts to the prompt.
+pub fn joined(parts: &[PromptPart]) -> String {
+    parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n\n")
+}
+
+fn mode_line(mode: Mode) -> &'static str {
     match mode {
-        Mode::Agent => None,
-        Mode::Plan => Some(
-            "You are planning: change nothing. Explore, then give a plan that can be carried out step by step.",
-        ),
-        Mode::Ask => Some("You are answering questions: change nothing."),
-        Mode::Debug => Some(
-            "You are debugging: reproduce the fault and find its cause, with evidence, before you change anything.",
-        ),
+        Mode::Agent => "Mode: agent. You may change files and run commands.",
+        Mode::Plan => {
+            "Mode: plan. You are planning: change nothing. Explore, then give a plan that can be carried out step by step."
+        }
+        Mode::Ask => "Mode: ask. You are answering questions: change nothing.",
+        Mode::Debug => {
+            "Mode: debug. Reproduce the fault and find its cause, with evidence, before you change anything."
+        }
         Mode::Educator => {
-            Some("You are teaching: change nothing. Explain, ask back, and let the user do the work.")
+            "Mode: educator. You are teaching: change nothing. Explain, ask back, and let the user do the work."
         }
     }
 }
 
-/// Reads a rules file as the user sees it, unsaved lines included. A link that leads out of the project is
-/// not followed: a project must not have other files told to a model.
-async fn rules(name: &str, place: &Workplace, editor: &dyn Editor) -> Option<String> {
-    let path = place.resolver.resolve(name, place.resolver.root()).ok().filter(|path| path.inside())?;
-    let text = editor.read(path.as_path()).await.ok()?.text;
-    if text.trim().is_empty() {
-        return None;
+fn trust_line(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Plan => "Trust: plan. Calls that would change something are denied.",
+        Trust::Safe => {
+            "Trust: safe. The user is asked before each change and each command that is not read-only."
+        }
+        Trust::Auto => {
+            "Trust: auto. Changes in the project go through; destructive calls and those outside of it are asked for."
+        }
     }
-    if text.len() <= MAX_RULES {
-        return Some(text.to_string());
-    }
-    let kept = text.get(..text.floor_char_boundary(MAX_RULES))?;
-    Some(format!("{kept}\n[cut: the file is longer; read it for the rest]"))
 }
 
 /// Writes a day as `2024-02-29`, in UTC.

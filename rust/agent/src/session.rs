@@ -17,8 +17,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::{EngineParts, Shared};
 use crate::history::History;
+use crate::instructions::{Nested, Reader};
 use crate::journal::{Emitter, Stored};
-use crate::prompt;
+use crate::prompt::{self, Circumstances, PromptPart};
 use crate::refusals::Refusals;
 
 /// What may change within a session.
@@ -103,7 +104,8 @@ pub struct Session {
     workplace: Workplace,
     memory: Arc<SessionState>,
     recall: AsyncMutex<Recall>,
-    system: AsyncMutex<Option<(Mode, String)>>,
+    system: AsyncMutex<Option<(Mode, Trust, Vec<PromptPart>)>>,
+    nested: Nested,
     /// Told when a verdict may be another than before.
     changes: watch::Sender<()>,
     /// Held for moments only: Neovim's main thread takes it too.
@@ -132,6 +134,7 @@ impl Session {
             memory: Arc::default(),
             recall: AsyncMutex::new(stored.map_or(Recall::Done, Recall::Due)),
             system: AsyncMutex::default(),
+            nested: Nested::default(),
             changes: watch::Sender::new(()),
             state: Mutex::new(state),
         })
@@ -281,19 +284,28 @@ impl Session {
         parts.registry.specs(mode).into_iter().filter(|spec| !off(spec)).collect()
     }
 
-    /// Returns the system prompt: the same for the whole session, unless its mode changes.
-    pub(crate) async fn system_prompt(&self, mode: Mode) -> String {
+    pub(crate) fn nested(&self) -> &Nested {
+        &self.nested
+    }
+
+    /// Returns the parts of the system prompt: the same for the whole session, unless mode or trust change.
+    pub async fn system_prompt(&self) -> Vec<PromptPart> {
+        let Current { mode, trust, .. } = self.current();
         let mut system = self.system.lock().await;
-        if let Some((of, text)) = system.as_ref()
-            && *of == mode
+        if let Some((of, by, parts)) = system.as_ref()
+            && (*of, *by) == (mode, trust)
         {
-            return text.clone();
+            return parts.clone();
         }
-        let parts = self.parts();
-        let text =
-            prompt::build(mode, &self.workplace, &parts.settings.os, self.now(), parts.ports.editor.as_ref());
-        let text = text.await;
-        *system = Some((mode, text.clone()));
-        text
+        let EngineParts { settings, ports, .. } = self.parts();
+        let resolver = &self.workplace.resolver;
+        let root = resolver.root();
+        let reader = Reader::new(ports.editor.as_ref(), root, resolver.home(), &settings.instructions);
+        let instructions = reader.of_session(root, settings.instructions.max_bytes).await;
+        let root = root.to_string_lossy();
+        let about = Circumstances { mode, trust, root: &root, os: &settings.os, now: self.now() };
+        let parts = prompt::parts(&about, &instructions);
+        *system = Some((mode, trust, parts.clone()));
+        parts
     }
 }

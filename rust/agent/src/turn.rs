@@ -9,6 +9,7 @@ use koda_protocol::{Event, Outcome, Part, ToolCall, UserError};
 use tokio_util::sync::CancellationToken;
 
 use crate::dispatch::{Dispatcher, needs_user};
+use crate::prompt;
 use crate::refusals::Denials;
 use crate::repeats::{Repeat, Repeats};
 use crate::session::Session;
@@ -71,12 +72,11 @@ impl Turn {
             self.session.emitter().emit(Event::Notice { text });
             return Some(Outcome::StepLimit);
         }
-        let mode = self.session.current().mode;
         let cancel = self.cancel.clone();
         let system = tokio::select! {
             biased;
             () = cancel.cancelled() => return Some(Outcome::Cancelled),
-            system = self.session.system_prompt(mode) => system,
+            system = self.session.system_prompt() => prompt::joined(&system),
         };
         self.session.take_queued();
         self.steps += 1;

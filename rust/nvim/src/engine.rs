@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use koda_agent::{AgentSettings, Desk, Engine, EngineParts};
+use koda_agent::{AgentSettings, Desk, Engine, EngineParts, InstructionSettings};
 use koda_model::{ModelSettings, Models};
 use koda_protocol::UserError;
 use koda_protocol::port::{Store, Terminals};
@@ -159,7 +159,24 @@ fn agent_settings(settings: &Settings) -> AgentSettings {
         tools: settings.tools.clone(),
         os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         home: env("HOME").map(PathBuf::from),
+        instructions: instructions(settings),
     }
+}
+
+fn instructions(settings: &Settings) -> InstructionSettings {
+    let default = InstructionSettings::default();
+    InstructionSettings {
+        max_bytes: settings.instructions.max_bytes.unwrap_or(default.max_bytes),
+        cursor: settings.instructions.cursor,
+        config: config_dir(),
+    }
+}
+
+/// Returns the user's folder of configuration for every Koda, not only that of Neovim.
+fn config_dir() -> Option<PathBuf> {
+    let base = env("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = base.or_else(|| Some(PathBuf::from(env("HOME")?).join(".config")))?;
+    Some(base.join("koda"))
 }
 
 impl Koda {

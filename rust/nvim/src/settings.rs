@@ -28,6 +28,8 @@ pub struct Settings {
     pub max_output_tokens: Option<u32>,
     /// Limits of waiting, in milliseconds.
     pub timeouts: Timeouts,
+    /// Files with instructions.
+    pub instructions: Instructions,
     /// Terminals.
     pub terminal: Terminal,
     /// What confines commands.
@@ -38,6 +40,16 @@ pub struct Settings {
     pub data_dir: PathBuf,
     /// Where the log is kept; the face fills in Neovim's state folder.
     pub state_dir: PathBuf,
+}
+
+/// Settings of instruction files; absent is the engine's default.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Instructions {
+    /// Bytes that they may have in the system prompt.
+    pub max_bytes: Option<usize>,
+    /// Whether Cursor's rules are told as well.
+    pub cursor: bool,
 }
 
 /// Settings of terminals.

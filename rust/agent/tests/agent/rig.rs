@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use koda_agent::{AgentSettings, Desk, Engine, EngineParts, OpenSession, Session};
+use koda_agent::{AgentSettings, Desk, Engine, EngineParts, InstructionSettings, OpenSession, Session};
 use koda_protocol::double::{MemoryEditor, MemoryStore, TestClock};
 use koda_protocol::event::Answer;
 use koda_protocol::port::{Editor, EventSink, ModelRequest, Store};
@@ -38,12 +38,13 @@ pub struct Setup {
     pub store: Arc<dyn Store>,
     /// Instead of the rig's memory.
     pub editor: Option<Arc<dyn Editor>>,
+    pub instructions: InstructionSettings,
 }
 
 impl Default for Setup {
     fn default() -> Self {
         let (tools, store) = (BTreeMap::new(), Arc::new(MemoryStore::default()));
-        Self { max_steps: 20, tools, store, editor: None }
+        Self { max_steps: 20, tools, store, editor: None, instructions: InstructionSettings::default() }
     }
 }
 
@@ -87,6 +88,7 @@ impl Setup {
                 tools: self.tools,
                 os: "test".to_owned(),
                 home: None,
+                instructions: self.instructions,
             },
             runtime: tokio::runtime::Handle::current(),
             cancel: CancellationToken::new(),
