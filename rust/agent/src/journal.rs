@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use koda_protocol::port::{Clock, EventSink, Store, StoreError};
 use koda_protocol::{Envelope, Event, SessionId};
@@ -21,6 +22,20 @@ enum Job {
     Read { session: SessionId, reply: oneshot::Sender<Result<Vec<Envelope>, StoreError>> },
     Flush(oneshot::Sender<()>),
 }
+
+impl Job {
+    /// Whether it is a piece of a stream, after which more are to be expected.
+    fn is_delta(&self) -> bool {
+        let Self::Tell { envelope, .. } = self else { return false };
+        matches!(
+            envelope.event,
+            Event::TextDelta { .. } | Event::ReasoningDelta { .. } | Event::CallForming { .. }
+        )
+    }
+}
+
+/// How long pieces of a stream are gathered: too short to be seen, and a fast model sends several meanwhile.
+const GATHER: Duration = Duration::from_millis(5);
 
 /// The way to the thread that stores and tells events. The thread ends with the last clone.
 #[derive(Clone)]
@@ -70,11 +85,26 @@ struct Writer {
 
 impl Writer {
     fn run(mut self, jobs: &Receiver<Job>) {
-        for job in jobs {
-            // A listener's fault must not keep later events from the others.
-            if catch_unwind(AssertUnwindSafe(|| self.work(job))).is_err() {
-                tracing::error!("storing or telling an event panicked");
+        while let Ok(mut job) = jobs.recv() {
+            let was_delta = loop {
+                let is_delta = job.is_delta();
+                self.guarded(job);
+                match jobs.try_recv() {
+                    Ok(next) => job = next,
+                    Err(_) => break is_delta,
+                }
+            };
+            if was_delta {
+                // Those that come meanwhile wake no thread each.
+                thread::sleep(GATHER);
             }
+        }
+    }
+
+    fn guarded(&mut self, job: Job) {
+        // A listener's fault must not keep later events from the others.
+        if catch_unwind(AssertUnwindSafe(|| self.work(job))).is_err() {
+            tracing::error!("storing or telling an event panicked");
         }
     }
 
