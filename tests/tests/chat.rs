@@ -271,6 +271,28 @@ fn a_prompt_without_a_model_is_kept_as_the_draft() {
 }
 
 #[test]
+fn the_float_leaves_a_terminal_s_split_in_sight() {
+    let place = Place::new();
+    let project = place.project(&[]);
+    let command = call("Bash", json!({ "command": "echo seen" }));
+    let model = Replay::new().calls("I run it.", &[command]).says("It ran.").model(&place);
+    let editor = Opening::new(&place, &project).open();
+    editor.setup(&json!({ "model": model, "trust": "auto", "terminal": { "height": 3 } }));
+    editor.command("Koda run it");
+    editor
+        .expect("chat and terminal", |grid| grid.has("It ran.") && grid.has("send ·") && grid.has("exit 0"));
+    // And takes the room again when it is closed.
+    let small = editor.lua("return vim.api.nvim_win_get_position(0)[1]", &[]);
+    editor.lua(
+        "for _, win in ipairs(vim.api.nvim_list_wins()) do
+          if vim.b[vim.api.nvim_win_get_buf(win)].koda_terminal then vim.api.nvim_win_close(win, true) end
+        end",
+        &[],
+    );
+    editor.until("return vim.api.nvim_win_get_position(0)[1] > ...", &[small]);
+}
+
+#[test]
 fn a_closed_code_block_is_coloured_by_its_language() {
     let place = Place::new();
     let project = place.project(&[]);

@@ -300,7 +300,7 @@ shown = fresh()
 events.on_batch(on_batch)
 
 local group = vim.api.nvim_create_augroup("koda.chat", { clear = true })
-vim.api.nvim_create_autocmd("VimResized", { group = group, desc = "Koda: fits the chat", callback = window.fit })
+vim.api.nvim_create_autocmd({ "VimResized", "WinResized" }, { group = group, desc = "Koda: fits the chat", callback = window.fit })
 vim.api.nvim_create_autocmd("WinClosed", {
   group = group,
   desc = "Koda: closes the chat's other window",

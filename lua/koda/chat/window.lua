@@ -21,6 +21,25 @@ local function is_valid(win)
   return win ~= nil and vim.api.nvim_win_is_valid(win)
 end
 
+--- Rows that the floats need to be of use; with fewer they lie over a terminal's split.
+local LEAST_ROWS = 20
+
+--- Rows from the top that the floats may take: those above the split of a terminal, whose command is to be seen.
+---@return integer
+local function room()
+  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    local is_split = vim.api.nvim_win_get_config(win).relative == ""
+    if is_split and vim.b[vim.api.nvim_win_get_buf(win)].koda_terminal then
+      local row, column = unpack(vim.api.nvim_win_get_position(win))
+      -- The row above is the status line of the window there.
+      if column == 0 and vim.api.nvim_win_get_width(win) == vim.o.columns and row - 1 >= LEAST_ROWS then
+        return row - 1
+      end
+    end
+  end
+  return vim.o.lines - vim.o.cmdheight - 1
+end
+
 ---@return integer
 local function prompt_lines()
   return vim.o.lines < SMALL_SCREEN and SMALL_PROMPT_LINES or PROMPT_LINES
@@ -55,7 +74,7 @@ end
 ---@return table prompt
 local function float_configs()
   local chat = require("koda.config").get().chat
-  local columns, lines = vim.o.columns, vim.o.lines - vim.o.cmdheight - 1
+  local columns, lines = vim.o.columns, room()
   local width = math.max(math.min(chat.width, columns - 4), 10)
   local below_height = prompt_lines()
   local height = math.max(math.min(chat.height, lines - 2), below_height + 6)
