@@ -7,6 +7,7 @@ pub mod cut;
 pub mod diff;
 pub mod edit;
 mod format;
+pub mod hunk;
 mod lines;
 
 pub use format::{DecodeError, EncodeError, decode, encode};
