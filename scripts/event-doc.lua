@@ -18,6 +18,7 @@ local RUST_TYPES = {
   Outcome = "koda.Outcome",
   AskKind = '"approval"|"question"',
   UserError = "koda.Error",
+  ["Option<Proposal>"] = "koda.Proposal",
   ["Vec<TodoItem>"] = "{ content: string, status: string, priority: string }[]",
 }
 

@@ -58,11 +58,39 @@
 ---@field kind "approval"|"question"
 ---@field call koda.ToolCall
 ---@field verdict koda.Verdict
+---@field proposal? koda.Proposal what it would change
+
+---@class koda.Proposal what a call would change in one file
+---@field path string absolute
+---@field shown string relative to the project inside it
+---@field created boolean whether the file would be new
+---@field hunks koda.ProposedHunk[]
+
+---@class koda.ProposedHunk whole lines that go and come
+---@field number integer from 1
+---@field line integer of the text before, from 1; an insertion stands before it
+---@field new_line integer of the text after, from 1
+---@field old string the lines that go, with their ends
+---@field new string the lines that come, with their ends
+---@field old_words? koda.WordMark[] what differs within them
+---@field new_words? koda.WordMark[]
+
+---@class koda.WordMark
+---@field row integer the line within the hunk's side, from 0
+---@field start integer bytes, from 0
+---@field end integer the byte after
+
+---@class koda.HunkText
+---@field hunk integer its number
+---@field text string
 
 ---@class koda.Answer
 ---@field decision "accept"|"reject"
 ---@field scope? "once"|"session"|"project" how long an acceptance holds; `once` without it
----@field text? string the answer to a question
+---@field text? string the answer to a question; with an approval, what the model shall hear
+---@field hunks? integer[] the numbers of the proposal's hunks that stand; all without it
+---@field edited? koda.HunkText[] what shall stand in the place of hunks
+---@field said? koda.HunkText[] what the model shall hear of hunks
 ---@field reason? string why it is rejected, for the model
 
 ---@class koda.SessionInfo

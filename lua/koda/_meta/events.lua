@@ -68,6 +68,7 @@
 ---@field kind "approval"|"question" `approval` or `question`.
 ---@field call koda.ToolCall The call that waits.
 ---@field verdict koda.Verdict Why it must be asked.
+---@field proposal? koda.Proposal What it would change, where that can be told.
 
 --- What waited was answered.
 ---@class koda.event.Answer: koda.EventBase

@@ -8,7 +8,7 @@ use std::task::Poll;
 use async_trait::async_trait;
 use koda_protocol::event::Answer;
 use koda_protocol::port::{Approver, Ask};
-use koda_protocol::{AskId, Event, Scope};
+use koda_protocol::{AskId, Event};
 use tokio_util::sync::CancellationToken;
 
 use crate::journal::Emitter;
@@ -33,8 +33,13 @@ impl Asking {
     pub async fn ask_unless(&self, mut ask: Ask, needless: impl Future<Output = ()> + Send) -> Answer {
         ask.id = AskId(format!("ask-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
         let (id, kind) = (ask.id.clone(), ask.kind);
-        let told =
-            Event::Approval { id: id.clone(), kind, call: ask.call.clone(), verdict: ask.verdict.clone() };
+        let told = Event::Approval {
+            id: id.clone(),
+            kind,
+            call: ask.call.clone(),
+            verdict: ask.verdict.clone(),
+            proposal: ask.proposal.clone(),
+        };
         let answer = if self.unattended {
             self.emitter.emit(told);
             Answer::Nobody
@@ -48,7 +53,7 @@ impl Asking {
                 Poll::Pending => tokio::select! {
                     answer = answered => answer,
                     () = self.cancel.cancelled() => Answer::Cancelled,
-                    () = needless => Answer::Accept { scope: Scope::Once, text: None },
+                    () = needless => Answer::accept(),
                 },
             }
         };

@@ -8,8 +8,10 @@ use futures::FutureExt;
 use futures::future::join_all;
 use koda_protocol::event::{Answer, AskKind};
 use koda_protocol::port::Ask;
-use koda_protocol::{AskId, Decision, Effect, Event, Mode, Scope, ToolCall, ToolResult, Trust, Verdict};
-use koda_tools::{Ports, Prepared, ToolContext};
+use koda_protocol::{
+    AskId, Decision, Effect, Event, Mode, Proposal, Scope, ToolCall, ToolResult, Trust, Verdict,
+};
+use koda_tools::{Ports, Prepared, Review, ToolContext};
 use koda_trust::{Grant, Policy, Question, judge};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -136,33 +138,30 @@ impl Dispatcher {
             () = self.cancel.cancelled() => return stopped(call, prepared.tool),
             () = place.reached() => {}
         }
-        if let Err(result) = self.permit(call, &prepared.question(), &prepared.args).await {
-            return *result;
-        }
+        let review = match self.permit(call, &prepared).await {
+            Ok(review) => review,
+            Err(result) => return *result,
+        };
         if self.cancel.is_cancelled() {
             return stopped(call, prepared.tool);
         }
-        self.work(call, prepared).await
+        self.work(call, prepared, review).await
     }
 
     /// Judges a call and asks the user where that is the verdict; an error is the result of a call that
-    /// may not run.
-    async fn permit(
-        &self,
-        call: &ToolCall,
-        question: &Question<'_>,
-        args: &Value,
-    ) -> Result<(), Box<ToolResult>> {
+    /// may not run, a review what the user said to one that may.
+    async fn permit(&self, call: &ToolCall, prepared: &Prepared) -> Result<Option<Review>, Box<ToolResult>> {
+        let (question, args) = (&prepared.question(), &prepared.args);
         let tool = question.tool;
         let verdict = judge(&self.policy(), question);
         match verdict.decision {
-            Decision::Allow => Ok(()),
+            Decision::Allow => Ok(None),
             Decision::Deny => {
                 let text = format!("Denied, nothing was done: {}.", verdict.reasons.join("; "));
                 Err(Box::new(refused(call, tool, text, json!({ "verdict": verdict }))))
             }
             // A question asks for itself.
-            Decision::Ask if question.effect == Effect::Interactive => Ok(()),
+            Decision::Ask if question.effect == Effect::Interactive => Ok(None),
             Decision::Ask if self.session.has_refused(tool, args) => {
                 let text = "Not asked again, nothing was done: the user rejected this very call. Do it in another way, or say what you need and why.";
                 Err(Box::new(refused(
@@ -173,9 +172,14 @@ impl Dispatcher {
                 )))
             }
             Decision::Ask => {
-                let ask = self.approval(call, tool, args.clone(), verdict);
+                let proposal = tokio::select! {
+                    () = self.cancel.cancelled() => return Err(Box::new(stopped(call, tool))),
+                    proposal = prepared.propose(self.context(call, None)) => proposal,
+                };
+                let ask = Ask { proposal, ..self.approval(call, tool, args.clone(), verdict) };
+                let proposal = ask.proposal.clone();
                 let answer = self.asking.ask_unless(ask, self.allowed(question)).await;
-                self.settle(call, question, args, answer)
+                self.settle(call, prepared, proposal, answer).map(Some)
             }
         }
     }
@@ -188,7 +192,7 @@ impl Dispatcher {
     fn approval(&self, call: &ToolCall, tool: &str, args: Value, verdict: Verdict) -> Ask {
         let call = ToolCall { tool: tool.to_owned(), args, ..call.clone() };
         let (id, session) = (AskId(String::new()), self.session.id().clone());
-        Ask { id, session, kind: AskKind::Approval, call, verdict }
+        Ask { id, session, kind: AskKind::Approval, call, verdict, proposal: None }
     }
 
     /// Returns once a call may run unasked: another answer's grant covers it, or the user trusts more.
@@ -204,20 +208,20 @@ impl Dispatcher {
     fn settle(
         &self,
         call: &ToolCall,
-        question: &Question<'_>,
-        args: &Value,
+        prepared: &Prepared,
+        proposal: Option<Proposal>,
         answer: Answer,
-    ) -> Result<(), Box<ToolResult>> {
-        let tool = question.tool;
+    ) -> Result<Review, Box<ToolResult>> {
+        let tool = prepared.tool;
         match answer {
-            Answer::Accept { scope, .. } => {
+            Answer::Accept { scope, text, hunks, edited, said } => {
                 if scope != Scope::Once {
-                    self.grant(question);
+                    self.grant(&prepared.question());
                 }
-                Ok(())
+                Ok(Review { proposal, hunks, edited, said, note: text })
             }
             Answer::Reject { reason } => {
-                self.session.refuse(tool, args);
+                self.session.refuse(tool, &prepared.args);
                 let why = reason.as_ref().map_or_else(String::new, |reason| format!(" They said: {reason}"));
                 let text = format!("The user rejected this call, nothing was done.{why}");
                 Err(Box::new(refused(call, tool, text, json!({ "rejected": true, "reason": reason }))))
@@ -243,9 +247,9 @@ impl Dispatcher {
         }
     }
 
-    async fn work(&self, call: &ToolCall, prepared: Prepared) -> ToolResult {
+    async fn work(&self, call: &ToolCall, prepared: Prepared, review: Option<Review>) -> ToolResult {
         let tool = prepared.tool;
-        let mut task = tokio::spawn(prepared.run(self.context(call)));
+        let mut task = tokio::spawn(prepared.run(self.context(call, review)));
         let joined = tokio::select! {
             joined = &mut task => joined,
             () = async { self.cancel.cancelled().await; tokio::time::sleep(GRACE).await } => {
@@ -259,7 +263,7 @@ impl Dispatcher {
         })
     }
 
-    fn context(&self, call: &ToolCall) -> ToolContext {
+    fn context(&self, call: &ToolCall, review: Option<Review>) -> ToolContext {
         let session = &self.session;
         let emitter = session.emitter().clone();
         ToolContext {
@@ -268,6 +272,7 @@ impl Dispatcher {
             workplace: session.workplace().clone(),
             ports: Ports { approver: self.asking.clone(), ..session.parts().ports.clone() },
             state: session.memory().clone(),
+            review,
             cancel: self.cancel.clone(),
             emit: Arc::new(move |event| emitter.emit(event)),
         }

@@ -10,6 +10,7 @@ use crate::call::ToolCall;
 use crate::error::UserError;
 use crate::id::{AskId, CallId, SessionId};
 use crate::message::{Message, Usage};
+use crate::review::{HunkText, Proposal};
 use crate::time::UnixMillis;
 use crate::trust::{Mode, Scope, Trust, Verdict};
 
@@ -109,6 +110,9 @@ pub enum Event {
         call: ToolCall,
         /// Why it must be asked.
         verdict: Verdict,
+        /// What it would change, where that can be told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        proposal: Option<Proposal>,
     },
     /// What waited was answered.
     Answer {
@@ -223,9 +227,18 @@ pub enum Answer {
         /// How long this holds.
         #[serde(default)]
         scope: Scope,
-        /// The answer to a question.
+        /// The answer to a question; of an approval, what the model shall hear.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
+        /// The numbers of the proposal's hunks that stand; all without it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hunks: Option<Vec<usize>>,
+        /// Hunks that the user wrote anew: what comes in the place of theirs.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        edited: Vec<HunkText>,
+        /// What the user said of single hunks.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        said: Vec<HunkText>,
     },
     /// Don't.
     Reject {
@@ -237,6 +250,13 @@ pub enum Answer {
     Nobody,
     /// The turn was stopped while it waited.
     Cancelled,
+}
+
+impl Answer {
+    /// Accepts the whole call, for this once.
+    pub fn accept() -> Self {
+        Self::Accept { scope: Scope::Once, text: None, hunks: None, edited: Vec::new(), said: Vec::new() }
+    }
 }
 
 /// One item of the task list.

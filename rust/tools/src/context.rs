@@ -8,6 +8,7 @@ use koda_protocol::{CallId, Event, SessionId};
 use koda_trust::{ResolvedPath, Resolver};
 use tokio_util::sync::CancellationToken;
 
+use crate::review::Review;
 use crate::state::SessionState;
 
 /// The ports that tools use.
@@ -65,6 +66,8 @@ pub struct ToolContext {
     pub ports: Ports,
     /// What the session remembers.
     pub state: Arc<SessionState>,
+    /// What the user said, if they were asked.
+    pub review: Option<Review>,
     /// Cancelled when the user stops the turn.
     pub cancel: CancellationToken,
     /// Says what happens meanwhile.

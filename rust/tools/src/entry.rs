@@ -1,7 +1,7 @@
 //! What makes a tool.
 
 use futures::future::BoxFuture;
-use koda_protocol::Effect;
+use koda_protocol::{Effect, Proposal};
 use koda_trust::{ResolvedPath, Touch};
 use serde::Serialize;
 use serde_json::Value;
@@ -38,7 +38,9 @@ pub fn data(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or(Value::Null)
 }
 
-type Run = Box<dyn FnOnce(ToolContext) -> BoxFuture<'static, Output> + Send>;
+type Propose = Box<dyn Fn(ToolContext) -> BoxFuture<'static, Option<Proposal>> + Send + Sync>;
+
+type Run = Box<dyn FnOnce(ToolContext) -> BoxFuture<'static, Output> + Send + Sync>;
 
 /// A call whose arguments are understood and whose paths are resolved, ready to be judged and run.
 pub struct Job {
@@ -47,15 +49,21 @@ pub struct Job {
     /// The command that it runs.
     pub command: Option<String>,
     run: Run,
+    propose: Option<Propose>,
 }
 
 impl Job {
     /// Builds a job that touches nothing.
-    pub fn new<F>(run: impl FnOnce(ToolContext) -> F + Send + 'static) -> Self
+    pub fn new<F>(run: impl FnOnce(ToolContext) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Output> + Send + 'static,
     {
-        Self { touches: Vec::new(), command: None, run: Box::new(move |context| Box::pin(run(context))) }
+        Self {
+            touches: Vec::new(),
+            command: None,
+            run: Box::new(move |context| Box::pin(run(context))),
+            propose: None,
+        }
     }
 
     /// Adds a path that is read.
@@ -84,6 +92,24 @@ impl Job {
     pub fn command(mut self, command: &str) -> Self {
         self.command = Some(command.to_owned());
         self
+    }
+
+    /// Sets how it tells what it would change.
+    #[must_use]
+    pub fn proposes<F>(mut self, propose: impl Fn(ToolContext) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Option<Proposal>> + Send + 'static,
+    {
+        self.propose = Some(Box::new(move |context| Box::pin(propose(context))));
+        self
+    }
+
+    /// Tells what it would change, if it can.
+    pub async fn propose(&self, context: ToolContext) -> Option<Proposal> {
+        match &self.propose {
+            Some(propose) => propose(context).await,
+            None => None,
+        }
     }
 
     /// Runs it.

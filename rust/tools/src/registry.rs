@@ -1,7 +1,7 @@
 //! The registry: which tools there are, by which names, and what they are told to models as.
 
 use koda_protocol::port::Store;
-use koda_protocol::{Effect, Mode, ToolCall, ToolResult, ToolSpec};
+use koda_protocol::{Effect, Mode, Proposal, ToolCall, ToolResult, ToolSpec};
 use koda_text::diff::likeness;
 use koda_trust::{Question, Touch};
 use serde_json::Value;
@@ -47,6 +47,11 @@ impl Prepared {
     /// Returns the paths that it touches.
     pub fn touches(&self) -> &[Touch] {
         &self.job.touches
+    }
+
+    /// Tells what the call would change now, without touching anything; none if that can't be told.
+    pub async fn propose(&self, context: ToolContext) -> Option<Proposal> {
+        self.job.propose(context).await
     }
 
     /// Runs the call and returns its result, cut to what a model takes.

@@ -63,6 +63,7 @@ impl Rig {
                 approver: Arc::new(ScriptedApprover::default()),
             },
             state: self.state.clone(),
+            review: None,
             cancel: CancellationToken::new(),
             emit: Arc::new(|_| {}),
         };

@@ -2,10 +2,11 @@
 
 use koda_agent::{Change, OpenSession};
 use koda_protocol::event::{Answer, AskKind};
-use koda_protocol::{Event, Outcome, Scope, Trust};
+use koda_protocol::port::Ask;
+use koda_protocol::{Event, HunkText, Outcome, Scope, Trust};
 use serde_json::json;
 
-use crate::rig::{bash, rig, write};
+use crate::rig::{accepting, bash, edit, rig, write};
 use crate::stage::{call, text};
 
 #[tokio::test]
@@ -90,7 +91,7 @@ async fn a_question_gets_its_answer() {
     rig.open(Trust::Plan).prompt("go".to_owned(), String::new());
     let id = rig.asked().await;
     assert_eq!(rig.desk.pending()[0].kind, AskKind::Question);
-    rig.desk.answer(&id, Answer::Accept { scope: Scope::Once, text: Some("b, please".to_owned()) }).unwrap();
+    rig.desk.answer(&id, accepting(Scope::Once, Some("b, please"))).unwrap();
     assert_eq!(rig.end().await, Outcome::Done);
     assert!(rig.results()[0].2.contains("b, please"));
     rig.check();
@@ -171,5 +172,57 @@ async fn a_model_that_goes_on_with_denied_calls_is_told_and_then_stopped() {
     assert_eq!(rig.errors(), ["denied"]);
     let told: Vec<bool> = rig.results().iter().map(|(_, _, text)| text.contains("way around")).collect();
     assert_eq!(told, [false, false, true, true]);
+    rig.check();
+}
+
+/// Accepts some hunks of what waits.
+fn some(hunks: &[usize], said: &[(usize, &str)]) -> Answer {
+    let said = said.iter().map(|(hunk, text)| HunkText { hunk: *hunk, text: (*text).to_owned() }).collect();
+    let hunks = Some(hunks.to_vec());
+    Answer::Accept { scope: Scope::Once, text: None, hunks, edited: Vec::new(), said }
+}
+
+#[tokio::test]
+async fn a_proposal_is_told_untouched_and_only_accepted_hunks_stand() {
+    let mut rig = rig();
+    rig.editor.put(rig.root().join("f"), "a\nb\nc\n");
+    rig.model.says([call(
+        "1",
+        "Edit",
+        json!({ "path": "f", "edits": [
+        { "old": "a", "new": "A" }, { "old": "c", "new": "C" } ] }),
+    )]);
+    rig.model.says([text("Done.")]);
+    rig.open(Trust::Safe).prompt("go".to_owned(), String::new());
+    let id = rig.asked().await;
+    let Some(Ask { proposal: Some(proposal), .. }) = rig.desk.pending().pop() else { panic!("no proposal") };
+    assert_eq!(proposal.hunks.iter().map(|hunk| hunk.line).collect::<Vec<_>>(), [1, 3]);
+    assert_eq!(rig.text_of("f").as_deref(), Some("a\nb\nc\n"), "untouched while it waits");
+    // The user types meanwhile: the hunk stands where its line is then.
+    rig.editor.put(rig.root().join("f"), "new\na\nb\nc\n");
+    rig.desk.answer(&id, some(&[2], &[(1, "keep it small")])).unwrap();
+    assert_eq!(rig.end().await, Outcome::Done);
+    assert_eq!(rig.text_of("f").as_deref(), Some("new\na\nb\nC\n"));
+    let told = &rig.results()[0].2;
+    assert!(told.contains("rejected hunk 1") && told.contains("keep it small"), "{told}");
+    rig.check();
+}
+
+#[tokio::test]
+async fn two_proposals_for_one_file_are_made_one_after_the_other() {
+    let mut rig = rig();
+    rig.editor.put(rig.root().join("f"), "a\nb\n");
+    rig.model.says([call("1", "Edit", edit("f", "a", "A")), call("2", "Edit", edit("f", "b", "B"))]);
+    rig.model.says([text("Done.")]);
+    rig.open(Trust::Safe).prompt("go".to_owned(), String::new());
+    let first = rig.asked().await;
+    assert_eq!(rig.desk.pending().len(), 1);
+    rig.accept(&first, Scope::Once);
+    let second = rig.asked().await;
+    let proposal = rig.desk.pending()[0].proposal.clone().unwrap();
+    assert_eq!((proposal.hunks[0].old.as_str(), proposal.hunks[0].line), ("b\n", 2));
+    rig.desk.answer(&second, some(&[], &[])).unwrap();
+    assert_eq!(rig.end().await, Outcome::Done);
+    assert_eq!(rig.text_of("f").as_deref(), Some("A\nb\n"));
     rig.check();
 }

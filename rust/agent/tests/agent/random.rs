@@ -12,7 +12,7 @@ use koda_protocol::{Event, Scope, Trust};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::rig::{Rig, Setup, bash, edit, write};
+use crate::rig::{Rig, Setup, accepting, bash, edit, write};
 use crate::stage::{Piece, call, error, text};
 
 /// What happens in one turn, as numbers that [`play`] makes sense of.
@@ -73,8 +73,8 @@ fn piece(kind: u8, number: usize) -> Piece {
 
 fn answer(kind: u8) -> Answer {
     match kind {
-        0 => Answer::Accept { scope: Scope::Once, text: None },
-        1 => Answer::Accept { scope: Scope::Session, text: Some("this".to_owned()) },
+        0 => Answer::accept(),
+        1 => accepting(Scope::Session, Some("this")),
         2 => Answer::Reject { reason: Some("no".to_owned()) },
         _ => Answer::Reject { reason: None },
     }

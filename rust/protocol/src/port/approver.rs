@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use crate::call::ToolCall;
 use crate::event::{Answer, AskKind};
 use crate::id::{AskId, SessionId};
+use crate::review::Proposal;
 use crate::trust::Verdict;
 
 /// Something that waits for the user.
@@ -20,6 +21,9 @@ pub struct Ask {
     pub call: ToolCall,
     /// Why it must be asked.
     pub verdict: Verdict,
+    /// What it would change, where that can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<Proposal>,
 }
 
 /// Whoever answers.

@@ -58,6 +58,9 @@ pub enum Reason {
         /// The other's position, from 1.
         by: usize,
     },
+    /// The user looked at it and did not let all of it stand.
+    #[error("the user did not let all of it stand")]
+    User,
 }
 
 impl Reason {
@@ -72,6 +75,7 @@ impl Reason {
             Self::Ambiguous { .. } => "ambiguous",
             Self::Overlap { .. } => "overlap",
             Self::Spoiled { .. } => "spoiled",
+            Self::User => "user",
         }
     }
 

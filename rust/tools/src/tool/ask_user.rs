@@ -56,6 +56,7 @@ async fn run(context: ToolContext, args: Value, asked: Args) -> Output {
         kind: AskKind::Question,
         call,
         verdict,
+        proposal: None,
     };
     match context.ports.approver.ask(ask).await {
         Answer::Accept { text, .. } => {

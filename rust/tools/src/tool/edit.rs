@@ -1,10 +1,10 @@
 //! Edit: exact replacements in one file, each rejected or applied on its own.
 
 use koda_protocol::port::{Diagnostic, Severity, Written};
-use koda_protocol::{Document, Effect};
+use koda_protocol::{Document, Effect, Proposal};
 use koda_text::cut::{self, Limits};
 use koda_text::diff;
-use koda_text::edit::{Applied, Plan, Replacement, Rung, plan};
+use koda_text::edit::{Applied, Plan, Reason, Rejected, Replacement, Rung, plan};
 use koda_trust::ResolvedPath;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -13,6 +13,7 @@ use super::PATH_NAMES;
 use crate::arguments::{object, read, rename};
 use crate::context::ToolContext;
 use crate::entry::{Entry, Job, Output};
+use crate::review::{self, Standing};
 
 /// A diff for people is cut here; the change itself never is.
 const DIFF: Limits = Limits { lines: 400, bytes: 20 * 1024 };
@@ -61,11 +62,11 @@ pub fn entry() -> Entry {
                 return Err("`edits`: there are none".to_owned());
             }
             let path = place.resolve(&args.path)?;
-            Ok(Job::new({
-                let path = path.clone();
-                move |context| run(context, path, args.edits)
-            })
-            .writes(&path))
+            let job = Job::new({
+                let (path, edits) = (path.clone(), args.edits.clone());
+                move |context| run(context, path, edits)
+            });
+            Ok(job.writes(&path).proposes(move |context| propose(context, path.clone(), args.edits.clone())))
         },
     }
 }
@@ -90,6 +91,14 @@ fn canonical(mut fields: Map<String, Value>) -> Map<String, Value> {
     fields
 }
 
+async fn propose(context: ToolContext, path: ResolvedPath, wishes: Vec<Replacement>) -> Option<Proposal> {
+    let document = context.ports.editor.read(path.as_path()).await.ok()?;
+    let wishes: Vec<_> = wishes.into_iter().map(|wish| wish.for_format(&document.format)).collect();
+    let plan = plan(&document.text, &wishes);
+    let after = (!plan.applied.is_empty()).then(|| changed(&document.text, &plan))?;
+    Some(review::proposal(&path, Some(&document.text), &after))
+}
+
 async fn run(context: ToolContext, path: ResolvedPath, wishes: Vec<Replacement>) -> Output {
     let editor = &context.ports.editor;
     let document = match editor.read(path.as_path()).await {
@@ -97,17 +106,26 @@ async fn run(context: ToolContext, path: ResolvedPath, wishes: Vec<Replacement>)
         Err(error) => return Output::failed(format!("Nothing was changed: {error}")),
     };
     let wishes: Vec<_> = wishes.into_iter().map(|wish| wish.for_format(&document.format)).collect();
-    let plan = plan(&document.text, &wishes);
+    let mut plan = plan(&document.text, &wishes);
     if plan.applied.is_empty() {
         let text = format!("Nothing was changed in {}.\n{}", path.shown(), rejections(&plan));
         return Output { data: data(&path, &plan, None, &[]), ..Output::failed(text) };
+    }
+    let standing = review::settle(context.review.as_ref(), &document.text, &changed(&document.text, &plan));
+    if standing.partly {
+        keep(&mut plan, &standing, &document.text);
+        if plan.edits.is_empty() {
+            let text = format!("Nothing was changed in {}.\n{}", path.shown(), standing.report);
+            let fields = data(&path, &plan, None, &[]);
+            return Output { data: fields, ..Output::failed(text) };
+        }
     }
     let before = diagnostics(&context, &path).await;
     match editor.edit(path.as_path(), &document.revision, &plan.edits).await {
         Ok(written) => {
             context.state.edited(path.as_path(), &document.revision, &written.revision);
             let after = only_new(&before, diagnostics(&context, &path).await);
-            report(&path, &document, &plan, &written, &after)
+            report(&context, &path, &document, &plan, &standing, &written, &after)
         }
         Err(error) => Output::failed(format!("Nothing was changed: {error}. Read the file again.")),
     }
@@ -134,13 +152,21 @@ fn only_new(before: &[Diagnostic], mut after: Vec<Diagnostic>) -> Vec<Diagnostic
 
 /// Tells what was done, in text and in fields.
 fn report(
+    context: &ToolContext,
     path: &ResolvedPath,
     document: &Document,
     plan: &Plan,
+    standing: &Standing,
     written: &Written,
     found: &[Diagnostic],
 ) -> Output {
-    let mut text = format!("Changed {}: {}.", path.shown(), applications(plan));
+    let mut text = match standing.partly {
+        true => format!("Changed {} in part.", path.shown()),
+        false => format!("Changed {}: {}.", path.shown(), applications(plan)),
+    };
+    if !standing.report.is_empty() {
+        text.push_str(&format!("\n{}", standing.report));
+    }
     if !written.saved {
         text.push_str("\nIt is not saved: the user has unsaved changes in this buffer.");
     }
@@ -156,12 +182,25 @@ fn report(
         let lines: Vec<String> = found.iter().map(diagnostic).collect();
         text.push_str(&format!("\nNew diagnostics:\n{}", lines.join("\n")));
     }
-    let after = changed(&document.text, plan);
+    let after = written.reformatted.as_deref().unwrap_or(&standing.text);
     let mut fields = data(path, plan, Some(written), found);
     if let Value::Object(fields) = &mut fields {
-        fields.insert("diff".to_owned(), json!(shown_diff(&document.text, &after, path.shown())));
+        fields.insert("diff".to_owned(), json!(shown_diff(&document.text, after, path.shown())));
+        let kept = review::history(path, &document.text, after, context.review.is_some());
+        fields.extend(kept.as_object().cloned().unwrap_or_default());
     }
     Output::ok(text, fields)
+}
+
+/// Takes out of a plan what the user did not let stand.
+fn keep(plan: &mut Plan, standing: &Standing, text: &str) {
+    let (kept, left): (Vec<_>, Vec<_>) =
+        plan.applied.drain(..).partition(|edit| edit.lines.iter().all(|&line| standing.keeps(line)));
+    plan.applied = kept;
+    plan.rejected
+        .extend(left.into_iter().map(|edit| Rejected { position: edit.position, reason: Reason::User }));
+    plan.rejected.sort_by_key(|edit| edit.position);
+    plan.edits = diff::minimal(text, &standing.text);
 }
 
 fn changed(text: &str, plan: &Plan) -> String {
