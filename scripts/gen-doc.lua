@@ -85,6 +85,7 @@ end
 local TYPES = {
   string = "string",
   integer = "integer",
+  number = "number",
   boolean = "boolean",
   command = "string|string[]",
   key = "string|false",
@@ -97,7 +98,7 @@ local function lua_type(option)
     return quoted(option.values)
   elseif option.type == "map" then
     local of = option.of --[[@as koda.config.Option]]
-    return ("table<string, %s>"):format(of.fields and "koda.config.Provider" or lua_type(of))
+    return ("table<string, %s>"):format(of.fields and of.name or lua_type(of))
   end
   return TYPES[option.type]
 end
@@ -191,7 +192,11 @@ local function config_types()
     "--- Types of the settings. Generated from the schema in `koda.config` by `make doc`.",
     "",
   }
-  class("koda.config.Provider", config.option("providers").of.fields, true, out)
+  for _, option in ipairs(config.SCHEMA) do
+    if option.of and option.of.fields then
+      class(option.of.name, option.of.fields, true, out)
+    end
+  end
   class("koda.Settings", config.SCHEMA, true, out)
   class("koda.Config", config.SCHEMA, false, out)
   out[#out] = nil

@@ -6,7 +6,7 @@ local M = {}
 
 ---@class koda.config.Option
 ---@field name string
----@field type "string"|"integer"|"boolean"|"enum"|"command"|"key"|"section"|"map"|"list"
+---@field type "string"|"integer"|"number"|"boolean"|"enum"|"command"|"key"|"section"|"map"|"list"
 ---@field text string one sentence
 ---@field default? any absent: nil is allowed and the default
 ---@field values? string[] of an enum
@@ -49,7 +49,7 @@ local MODES = { "agent", "plan", "ask", "debug", "educator" }
 local TRUSTS = { "plan", "safe", "auto" }
 local MILLISECONDS = { min = 1 }
 
-local PROVIDER = section("", "One provider.", {
+local PROVIDER = section("koda.config.Provider", "One provider.", {
   option("endpoint", "string", nil, "The base address of its API, such as `http://127.0.0.1:8080/v1`."),
   option(
     "adapter", "string", nil,
@@ -63,6 +63,14 @@ local PROVIDER = section("", "One provider.", {
   map("headers", "Headers to send with each request.", option("", "string", nil, "The header's value.")),
 })
 
+local PRICE = section("koda.config.Price", "A price, in US dollars for a million tokens.", {
+  option("input", "number", nil, "Of tokens sent.", { min = 0 }),
+  option("output", "number", nil, "Of tokens received.", { min = 0 }),
+  option("cached", "number", nil, "Of tokens read from a cache; as others without it.", { min = 0 }),
+  option("cache_write", "number", nil, "Of tokens written to a cache; as others without it.", { min = 0 }),
+  option("context", "integer", nil, "Tokens that a request may have.", { min = 1 }),
+})
+
 ---@type koda.config.Option[]
 M.SCHEMA = {
   option(
@@ -70,6 +78,12 @@ M.SCHEMA = {
     "The model, `provider::model`; without it the first provider whose key is found."
   ),
   map("providers", "How to reach providers, by the name before `::`.", PROVIDER),
+  map("prices", "Your own prices of models, by `provider::model`, which may end in `*`.", PRICE),
+  section("budget", "Limits of what may be spent, in US dollars, see |koda-cost|.", {
+    option("turn", "number", nil, "By one prompt.", { min = 0 }),
+    option("session", "number", nil, "By one session.", { min = 0 }),
+    option("day", "number", nil, "By all sessions of a day (UTC).", { min = 0 }),
+  }),
   option("mode", "enum", "agent", "Which tools the model is offered.", { values = MODES }),
   option("trust", "enum", "safe", "Who approves what Koda does.", { values = TRUSTS }),
   map(

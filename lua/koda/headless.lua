@@ -7,7 +7,7 @@ local M = {}
 local FAILED, WRONG, CANCELLED = 1, 2, 130
 
 ---@type table<koda.Outcome, integer>
-local STATUS = { done = 0, failed = FAILED, step_limit = FAILED, needs_approval = 3, cancelled = CANCELLED }
+local STATUS = { done = 0, failed = FAILED, step_limit = FAILED, budget = FAILED, needs_approval = 3, cancelled = CANCELLED }
 
 --- Errors before the start that are no fault of the user's settings.
 local NO_FAULT = { start = true, store = true, panic = true, bridge = true }
@@ -139,10 +139,6 @@ end
 ---@return string? # the session
 ---@return koda.Error?
 local function open(arguments)
-  local problem = require("koda.headless.arguments").check_cost(arguments)
-  if problem then
-    return nil, problem
-  end
   return require("koda").open({
     model = arguments.model,
     mode = arguments.mode,

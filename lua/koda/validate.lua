@@ -74,6 +74,14 @@ function checks.integer(option, value, path)
   end
 end
 
+function checks.number(option, value, path)
+  local expected = option.min and ("a number of at least %d"):format(option.min) or "a number"
+  -- A number that is none (NaN) is not even itself.
+  if type(value) ~= "number" or value ~= value or (option.min and value < option.min) or value == math.huge then
+    return mismatch(path, expected, value)
+  end
+end
+
 function checks.enum(option, value, path)
   if vim.list_contains(option.values, value) then
     return nil

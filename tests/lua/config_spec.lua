@@ -25,6 +25,8 @@ return {
   ["a wrong type is told with what is expected and what was found"] = function()
     says({ max_steps = "many" }, "`max_steps`", "a whole number of at least 1", '"many"')
     says({ max_steps = 0 }, "at least 1", "0")
+    says({ budget = { day = -1 } }, "`budget.day`", "a number of at least 0")
+    says({ prices = { ["a::b"] = { inputs = 1 } } }, "did you mean `prices.a::b.input`")
     says({ max_steps = 1.5 }, "whole number")
     says({ chat = 7 }, "`chat` must be a table, not 7")
     says({ edit = { save = "yes" } }, "true or false")

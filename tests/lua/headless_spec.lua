@@ -49,11 +49,12 @@ return {
     refuses("", "no prompt")
   end,
 
-  ["a limit of cost is refused where it can't be kept"] = function()
-    local problem = assert(arguments.check_cost({ prompt = "x", max_cost = 1, model = "openai::gpt" }))
-    assert(problem.message:find("openai::gpt", 1, true), problem.message)
-    assert(not arguments.check_cost({ prompt = "x", max_cost = 1, model = "replay::x.json" }))
-    assert(not arguments.check_cost({ prompt = "x", model = "openai::gpt" }))
+  ["money is shown as far as it is known"] = function()
+    local money = require("koda.money")
+    assert(money.spent({ usd = 1.239 }) == "$1.24" and money.spent({ usd = 0.0123 }) == "$0.0123")
+    assert(money.spent({ usd = 0, partial = true }) == "$?" and money.spent({ usd = 0 }) == "$0.00")
+    assert(money.spent({ usd = 2, partial = true }) == "$2.00+")
+    assert(money.tokens(999) == "999" and money.tokens(1500) == "1.5k" and money.tokens(2.5e6) == "2.5M")
   end,
 
   ["an event is one line of JSON, the common fields first, empty objects as objects"] = function()

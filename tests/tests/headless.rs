@@ -53,6 +53,31 @@ fn does_the_main_job() {
 }
 
 #[test]
+fn a_limit_of_cost_is_kept_and_refused_where_it_can_not_be() {
+    let place = Place::new();
+    let project = project(&place);
+    let usage = json!({ "input": 1_000_000, "output": 0 });
+    let think =
+        |thought: &str| json!({ "calls": [call("Think", json!({ "thought": thought }))], "usage": usage });
+    let script = Replay::new().turn(think("one")).turn(think("two")).turn(think("three"));
+    let settings =
+        json!({ "model": script.model(&place), "prices": { "replay::*": { "input": 0.5, "output": 1 } } });
+    let limited = ["+Koda run --json --max-cost 1 -- go"];
+    let run = Headless::with_settings(&place, &project, &settings, &limited).finish();
+    assert_eq!(run.exit, Exit::Code(1), "{}\n{}", run.output, run.problem);
+    assert_eq!(run.events_of("usage").len(), 2, "{}", run.output);
+    let end = &run.events_of("turn_end")[0];
+    assert_eq!((end["outcome"].as_str(), end["cost"]["usd"].as_f64()), (Some("budget"), Some(1.0)), "{end}");
+    assert_eq!(end["usage"]["input"], 2_000_000);
+
+    let settings =
+        json!({ "providers": { "lab": { "endpoint": "http://127.0.0.1:9/v1" } }, "model": "lab::x" });
+    let run = Headless::with_settings(&place, &project, &settings, &limited).finish();
+    assert_eq!(run.exit, Exit::Code(2), "{}", run.output);
+    assert!(run.problem.contains("no price is known of lab::x"), "{}", run.problem);
+}
+
+#[test]
 fn every_event_has_its_fields_and_every_call_one_result() {
     let place = Place::new();
     let project = project(&place);

@@ -4,7 +4,7 @@
 ---@alias koda.Mode "agent"|"plan"|"ask"|"debug"|"educator"
 ---@alias koda.Trust "plan"|"safe"|"auto"
 ---@alias koda.CommandClass "safe"|"mutating"|"destructive"
----@alias koda.Outcome "done"|"failed"|"cancelled"|"needs_approval"|"step_limit"
+---@alias koda.Outcome "done"|"failed"|"cancelled"|"needs_approval"|"step_limit"|"budget"
 
 ---@class koda.OpenOptions
 ---@field cwd? string the project; Neovim's working directory without it
@@ -122,3 +122,13 @@
 ---@field cached? integer
 ---@field cache_write? integer
 ---@field reasoning? integer
+
+---@class koda.Spent
+---@field usd number as far as it is known
+---@field partial? boolean whether some cost is not known
+
+---@class koda.Costs
+---@field step? number of this request, in US dollars; absent if not known
+---@field turn koda.Spent
+---@field session koda.Spent
+---@field day koda.Spent

@@ -8,6 +8,18 @@
 ---@field key_command? string|string[] The command that prints the key: a line for `sh`, or a list of words.
 ---@field headers? table<string, string> Headers to send with each request.
 
+---@class koda.config.Price
+---@field input? number Of tokens sent.
+---@field output? number Of tokens received.
+---@field cached? number Of tokens read from a cache; as others without it.
+---@field cache_write? number Of tokens written to a cache; as others without it.
+---@field context? integer Tokens that a request may have.
+
+---@class koda.Settings.budget
+---@field turn? number By one prompt.
+---@field session? number By one session.
+---@field day? number By all sessions of a day (UTC).
+
 ---@class koda.Settings.timeouts
 ---@field connect_ms? integer For a connection.
 ---@field first_byte_ms? integer From the request to the first bytes of the reply.
@@ -54,6 +66,8 @@
 ---@class koda.Settings
 ---@field model? string The model, `provider::model`; without it the first provider whose key is found.
 ---@field providers? table<string, koda.config.Provider> How to reach providers, by the name before `::`.
+---@field prices? table<string, koda.config.Price> Your own prices of models, by `provider::model`, which may end in `*`.
+---@field budget? koda.Settings.budget Limits of what may be spent, in US dollars, see |koda-cost|.
 ---@field mode? "agent"|"plan"|"ask"|"debug"|"educator" Which tools the model is offered.
 ---@field trust? "plan"|"safe"|"auto" Who approves what Koda does.
 ---@field tools? table<string, "auto"|"ask"|"off"> Single tools: as trust says, ask each time, or never offered.
@@ -68,6 +82,11 @@
 ---@field keys? koda.Settings.keys Keys in Koda's own windows; `false` for none.
 ---@field log? koda.Settings.log The log (`:Koda log`).
 ---@field data_dir? string The folder of the sessions; `koda` in Neovim's data folder without it.
+
+---@class koda.Config.budget
+---@field turn? number By one prompt.
+---@field session? number By one session.
+---@field day? number By all sessions of a day (UTC).
 
 ---@class koda.Config.timeouts
 ---@field connect_ms integer For a connection.
@@ -115,6 +134,8 @@
 ---@class koda.Config
 ---@field model? string The model, `provider::model`; without it the first provider whose key is found.
 ---@field providers table<string, koda.config.Provider> How to reach providers, by the name before `::`.
+---@field prices table<string, koda.config.Price> Your own prices of models, by `provider::model`, which may end in `*`.
+---@field budget koda.Config.budget Limits of what may be spent, in US dollars, see |koda-cost|.
 ---@field mode "agent"|"plan"|"ask"|"debug"|"educator" Which tools the model is offered.
 ---@field trust "plan"|"safe"|"auto" Who approves what Koda does.
 ---@field tools table<string, "auto"|"ask"|"off"> Single tools: as trust says, ask each time, or never offered.

@@ -101,6 +101,7 @@
 ---@field type "usage"
 ---@field usage koda.Usage This request's.
 ---@field total koda.Usage The session's so far.
+---@field cost? koda.Costs What was spent.
 
 --- A request failed in a way that passes; it is tried again.
 ---@class koda.event.Retry: koda.EventBase
@@ -132,6 +133,8 @@
 ---@field outcome koda.Outcome How.
 ---@field steps integer Steps taken.
 ---@field duration_ms integer Milliseconds since the `user_message`.
+---@field usage? koda.Usage The turn's tokens, as far as they were counted.
+---@field cost? koda.Spent What the turn cost.
 
 ---@alias koda.EventType "session_start"|"user_message"|"queued"|"step_start"|"text_delta"|"reasoning_delta"|"call_forming"|"message"|"tool_call"|"approval"|"answer"|"tool_output"|"tool_result"|"todo"|"usage"|"retry"|"settings"|"notice"|"error"|"turn_end"
 

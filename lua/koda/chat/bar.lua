@@ -1,5 +1,7 @@
 --- The bar over the transcript: model, mode, trust, tokens, and what Koda is doing.
 
+local money = require("koda.money")
+
 local M = {}
 
 local STATES = {
@@ -10,12 +12,6 @@ local STATES = {
   waiting = { "waits for you", "KodaBarWaiting" },
   failed = { "failed", "KodaBarError" },
 }
-
----@param count integer
----@return string
-local function tokens(count)
-  return count >= 1000 and ("%.1fk"):format(count / 1000) or tostring(count)
-end
 
 ---@param text string
 ---@return string
@@ -29,11 +25,13 @@ end
 ---@return string
 function M.winbar(info, is_behind)
   local state = STATES[info.state]
+  local is_paid = info.cost and (info.cost.partial or info.cost.usd > 0)
   -- Of a path only the name says something.
   local model = plain(info.model:gsub("^(%w+::).*/", "%1"))
   local parts = {
     ("%%#KodaBarModel# %s %%#KodaBarMode# %s · %s "):format(model, info.mode, info.trust),
-    ("%%#KodaBarDim# ↑%s ↓%s "):format(tokens(info.input), tokens(info.output)),
+    ("%%#KodaBarDim# ↑%s ↓%s "):format(money.tokens(info.input), money.tokens(info.output)),
+    is_paid and ("%s "):format(money.spent(info.cost)) or "",
     info.queued > 0 and ("%%#KodaBarWaiting# %d queued "):format(info.queued) or "",
     "%#KodaBarDim#%=",
     is_behind and "%#KodaBarWaiting# ↓ new below " or "",

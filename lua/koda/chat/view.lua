@@ -19,6 +19,7 @@ local M = {}
 ---@field input integer
 ---@field output integer
 ---@field queued integer
+---@field cost? koda.Spent of the session
 
 ---@param transcript koda.chat.Transcript
 ---@return koda.chat.View
@@ -166,6 +167,7 @@ end
 function DRAW.usage(view, event)
   view.info.input = event.total.input or view.info.input
   view.info.output = event.total.output or view.info.output
+  view.info.cost = event.cost and event.cost.session or view.info.cost
 end
 
 function DRAW.retry(view, event)
@@ -189,6 +191,7 @@ local ENDS = {
   cancelled = "stopped",
   needs_approval = "something needed an approval and nobody was there",
   step_limit = "the limit of steps was reached",
+  budget = "the budget is used up",
 }
 
 function DRAW.turn_end(view, event)

@@ -17,11 +17,8 @@ M.OPTIONS = {
   ["--model"] = { takes = "text", shown = "MODEL", text = "asks this model, `provider::model`" },
   ["--mode"] = { takes = "setting", shown = "MODE", text = "offers the tools of this mode" },
   ["--trust"] = { takes = "setting", shown = "TRUST", text = "who approves: plan, safe or auto" },
-  ["--max-cost"] = { takes = "number", shown = "USD", text = "stops at this cost; as yet only free models" },
+  ["--max-cost"] = { takes = "number", shown = "USD", text = "stops before a request at this cost" },
 }
-
---- Providers that cost nothing by the token: a limit of cost always holds for them.
-local FREE = { replay = true, ollama = true, llama_cpp = true }
 
 ---@param message string
 ---@param hint? string
@@ -136,21 +133,6 @@ function M.parse(text)
   end
   parsed.prompt = vim.trim(prompt)
   return parsed
-end
-
---- Refuses a limit of cost that could not be kept.
----@param arguments koda.headless.Arguments
----@return koda.Error?
-function M.check_cost(arguments)
-  local model = arguments.model or require("koda.config").get().model
-  if not arguments.max_cost or (model and FREE[model:match("^(.-)::")]) then
-    return nil
-  end
-  return {
-    code = "usage",
-    message = "--max-cost can't be kept: Koda knows no prices yet of " .. (model or "the model it would choose"),
-    hint = "leave --max-cost out, or use a local model",
-  }
 end
 
 return M

@@ -232,6 +232,9 @@ function on.turn_end(printer, event)
   if printer.usage then
     parts[#parts + 1] = ("%s tokens in, %s out"):format(tokens(printer.usage.input), tokens(printer.usage.output))
   end
+  if event.cost then
+    parts[#parts + 1] = require("koda.money").spent(event.cost)
+  end
   local style = event.outcome == "done" and "green" or "red"
   local rest = printer:style("dim", " · " .. table.concat(parts, " · ", 2))
   return printer:lines("end", { printer:style(style, parts[1]) .. rest })

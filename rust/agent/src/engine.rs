@@ -18,6 +18,7 @@ use crate::instructions::InstructionSettings;
 use crate::journal::{Emitter, Journal, Stored};
 use crate::repeats::Repeat;
 use crate::session::{Change, Current, Session, SessionParts};
+use crate::spending::{Budget, Ledger};
 
 /// Settings of the agent.
 #[derive(Clone, Debug)]
@@ -34,6 +35,8 @@ pub struct AgentSettings {
     pub os: String,
     /// The user's home, for `~`.
     pub home: Option<PathBuf>,
+    /// Limits of what may be spent.
+    pub budget: Budget,
     /// Files with instructions.
     pub instructions: InstructionSettings,
 }
@@ -73,6 +76,8 @@ pub struct OpenSession {
     pub resume: Option<SessionId>,
     /// Whether nobody is there to answer.
     pub unattended: bool,
+    /// What the session may cost from now on, in US dollars.
+    pub max_cost: Option<f64>,
 }
 
 /// A call outside of a conversation.
@@ -100,6 +105,8 @@ static NEXT_SESSION: AtomicU64 = AtomicU64::new(1);
 pub(crate) struct Shared {
     pub parts: EngineParts,
     pub journal: Journal,
+    /// What this day's sessions have spent.
+    pub ledger: Ledger,
     /// Every turn, and every call outside of one.
     pub tasks: TaskTracker,
 }
@@ -120,7 +127,8 @@ impl Engine {
     pub fn new(parts: EngineParts) -> Self {
         let journal = Journal::start(parts.ports.store.clone(), parts.clock.clone(), parts.sinks.clone());
         let calls = Mutex::new(parts.cancel.child_token());
-        let shared = Arc::new(Shared { parts, journal, tasks: TaskTracker::new() });
+        let shared =
+            Arc::new(Shared { parts, journal, ledger: Ledger::default(), tasks: TaskTracker::new() });
         Self { shared, sessions: Mutex::default(), loose: Mutex::default(), calls }
     }
 
@@ -131,8 +139,15 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// `unknown_session` if there is nothing to resume, `store` if that can't be told.
+    /// `unknown_session` if there is nothing to resume, `store` if that can't be told, `usage` if `max_cost`
+    /// can't be kept, since no price is known.
     pub fn open(&self, open: OpenSession) -> Result<Arc<Session>, UserError> {
+        if open.max_cost.is_some() && self.shared.parts.model.facts(&open.model).price.is_none() {
+            let message = format!("max_cost can't be kept: no price is known of {}", open.model);
+            return Err(
+                UserError::new("usage", message).hint("set it by the option `prices`, or leave max_cost out")
+            );
+        }
         let session = match &open.resume {
             Some(id) => match self.session(id) {
                 Ok(session) if !session.is_lost() => session,
@@ -140,7 +155,8 @@ impl Engine {
             },
             None => self.build(self.new_id(), &open, None),
         };
-        let OpenSession { model, mode, trust, unattended, .. } = open;
+        let OpenSession { model, mode, trust, unattended, max_cost, .. } = open;
+        session.limit(max_cost);
         session.begin_stream(Change { mode, trust, model: Some(model) }, unattended);
         Ok(session)
     }

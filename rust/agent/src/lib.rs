@@ -17,6 +17,7 @@ mod prompt;
 mod refusals;
 mod repeats;
 mod session;
+mod spending;
 mod step;
 mod turn;
 
@@ -25,3 +26,4 @@ pub use engine::{AgentSettings, Engine, EngineParts, OpenSession, ToolRequest};
 pub use instructions::InstructionSettings;
 pub use prompt::PromptPart;
 pub use session::{Change, Current, Session, Snapshot};
+pub use spending::Budget;

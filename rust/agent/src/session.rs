@@ -1,6 +1,7 @@
 //! A session: one conversation, with its settings, its history and at most one running turn.
 
 mod conversation;
+mod money;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,6 +22,7 @@ use crate::instructions::{Nested, Reader};
 use crate::journal::{Emitter, Stored};
 use crate::prompt::{self, Circumstances, PromptPart};
 use crate::refusals::Refusals;
+use crate::spending::Purse;
 
 /// What may change within a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +96,11 @@ struct State {
     queued: VecDeque<(String, String)>,
     running: Option<CancellationToken>,
     total: Usage,
+    /// Of the running turn, or the last one.
+    turn_usage: Option<Usage>,
+    /// Of the last request.
+    last_usage: Option<Usage>,
+    purse: Purse,
 }
 
 /// One conversation.
@@ -125,6 +132,9 @@ impl Session {
             queued: VecDeque::new(),
             running: None,
             total: Usage::default(),
+            turn_usage: None,
+            last_usage: None,
+            purse: Purse::default(),
         };
         Arc::new(Self {
             id,
@@ -170,7 +180,13 @@ impl Session {
             let error = UserError::new("usage", "the prompt is empty").hint("say what is to be done");
             self.emitter.emit(Event::Error { error });
             if state.running.is_none() {
-                self.emitter.emit(Event::TurnEnd { outcome: Outcome::Failed, steps: 0, duration_ms: 0 });
+                self.emitter.emit(Event::TurnEnd {
+                    outcome: Outcome::Failed,
+                    steps: 0,
+                    duration_ms: 0,
+                    usage: None,
+                    cost: None,
+                });
             }
             return;
         }

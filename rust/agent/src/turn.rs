@@ -58,6 +58,11 @@ impl Turn {
         if let Err(error) = recalled {
             return self.fail(error);
         }
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Outcome::Cancelled,
+            () = self.session.begin_account() => {}
+        }
         loop {
             if let Some(outcome) = self.step().await {
                 return outcome;
@@ -71,6 +76,10 @@ impl Turn {
             let text = format!("Stopped after {} steps; send a message to go on.", self.steps);
             self.session.emitter().emit(Event::Notice { text });
             return Some(Outcome::StepLimit);
+        }
+        if let Some(error) = self.session.over_budget() {
+            self.session.emitter().emit(Event::Error { error });
+            return Some(Outcome::Budget);
         }
         let cancel = self.cancel.clone();
         let system = tokio::select! {
@@ -102,8 +111,10 @@ impl Turn {
     /// Takes a step's message into the history and does what follows from it.
     async fn settle(&mut self, step: Step) -> Option<Outcome> {
         let Step { message, usage, end } = step;
-        if let Some(usage) = usage {
-            self.session.count(usage);
+        match usage {
+            Some(usage) => self.session.count(usage),
+            None if end.is_ok() => self.session.uncounted(),
+            None => {}
         }
         // Reasoning alone says nothing, and a conversation can't end with it.
         let empty = message.parts.iter().all(|part| matches!(part, Part::Reasoning { .. }));

@@ -18,6 +18,7 @@ mod ids;
 mod keys;
 mod local;
 mod models;
+mod prices;
 mod provider;
 mod readable;
 mod replay;
@@ -31,5 +32,6 @@ mod wire;
 
 pub use local::LocalServer;
 pub use models::Models;
+pub use prices::PriceSettings;
 pub use settings::{Env, KeyCommand, LocalEndpoints, ModelSettings, ProviderSettings, Retries, Timeouts};
 pub use ways::Way;

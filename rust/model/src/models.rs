@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use genai::chat::{ChatOptions, ReasoningEffort};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, Headers, ModelIden, ServiceTarget};
+use koda_protocol::ModelFacts;
 use koda_protocol::message::Message;
 use koda_protocol::port::{Model, ModelError, ModelErrorKind, ModelRequest, ModelStream};
 
@@ -21,7 +22,7 @@ use crate::provider::{self, Named};
 use crate::settings::ModelSettings;
 use crate::ways::{self, Way};
 use crate::wire::Format;
-use crate::{history, replay, stream};
+use crate::{history, prices, replay, stream};
 
 /// Sent where a protocol has a place for a key and the server wants none.
 const NO_KEY: &str = "none";
@@ -80,6 +81,10 @@ impl Model for Models {
         }
         provider::resolve(&self.inner.settings, &request.model)?;
         Ok(stream::open(self.inner.clone(), request))
+    }
+
+    fn facts(&self, model: &str) -> ModelFacts {
+        prices::facts(&self.inner.settings.prices, model)
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use crate::prices::PriceSettings;
+
 /// Looks up an environment variable. The crate never reads the environment itself.
 pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
@@ -20,6 +22,8 @@ pub struct ModelSettings {
     pub timeouts: Timeouts,
     /// How often to try again.
     pub retries: Retries,
+    /// By `provider::model`, which may end in `*`: the user's own prices.
+    pub prices: BTreeMap<String, PriceSettings>,
     /// Tokens that a reply may have; the provider's default if absent.
     pub max_output_tokens: Option<u32>,
     /// Where local servers are looked for.
@@ -34,6 +38,7 @@ impl ModelSettings {
             env: Arc::new(env),
             timeouts: Timeouts::default(),
             retries: Retries::default(),
+            prices: BTreeMap::new(),
             max_output_tokens: None,
             local: LocalEndpoints::default(),
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use koda_agent::{AgentSettings, Desk, Engine, EngineParts, InstructionSettings};
+use koda_agent::{AgentSettings, Budget, Desk, Engine, EngineParts, InstructionSettings};
 use koda_model::{ModelSettings, Models};
 use koda_protocol::UserError;
 use koda_protocol::port::{Store, Terminals};
@@ -19,7 +19,7 @@ use crate::bridge::{self, Bridge, Outbox};
 use crate::clock::SystemClock;
 use crate::log;
 use crate::port::{NvimEditor, SplitView};
-use crate::settings::Settings;
+use crate::settings::{Limits, Settings};
 use crate::store::LazyStore;
 
 /// Steps of a turn unless the settings say otherwise.
@@ -130,6 +130,7 @@ fn model_settings(settings: &Settings) -> ModelSettings {
     let mut models = ModelSettings::new(env);
     models.providers = settings.providers.clone();
     models.timeouts = settings.timeouts;
+    models.prices = settings.prices.clone();
     models.max_output_tokens = settings.max_output_tokens;
     models
 }
@@ -159,8 +160,14 @@ fn agent_settings(settings: &Settings) -> AgentSettings {
         tools: settings.tools.clone(),
         os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         home: env("HOME").map(PathBuf::from),
+        budget: budget(settings),
         instructions: instructions(settings),
     }
+}
+
+fn budget(settings: &Settings) -> Budget {
+    let Limits { turn, session, day } = settings.budget;
+    Budget { turn, session, day }
 }
 
 fn instructions(settings: &Settings) -> InstructionSettings {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use koda_model::{ProviderSettings, Timeouts};
+use koda_model::{PriceSettings, ProviderSettings, Timeouts};
 use koda_protocol::{Mode, ToolPolicy, Trust};
 use koda_shell::sandbox::{Network, Profile};
 use serde::Deserialize;
@@ -24,6 +24,10 @@ pub struct Settings {
     pub tools: BTreeMap<String, ToolPolicy>,
     /// Steps that a turn may take; none: the engine's default.
     pub max_steps: Option<u32>,
+    /// By `provider::model`: the user's own prices.
+    pub prices: BTreeMap<String, PriceSettings>,
+    /// Limits of what may be spent.
+    pub budget: Limits,
     /// Tokens that a model may write in one message.
     pub max_output_tokens: Option<u32>,
     /// Limits of waiting, in milliseconds.
@@ -40,6 +44,18 @@ pub struct Settings {
     pub data_dir: PathBuf,
     /// Where the log is kept; the face fills in Neovim's state folder.
     pub state_dir: PathBuf,
+}
+
+/// Settings of budgets, in US dollars; absent is no limit.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Of a turn.
+    pub turn: Option<f64>,
+    /// Of a session.
+    pub session: Option<f64>,
+    /// Of a day.
+    pub day: Option<f64>,
 }
 
 /// Settings of instruction files; absent is the engine's default.

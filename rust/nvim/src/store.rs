@@ -6,7 +6,7 @@ use std::thread;
 
 use koda_protocol::port::store::SessionInfo;
 use koda_protocol::port::{SpillRef, Store, StoreError};
-use koda_protocol::{Envelope, SessionId};
+use koda_protocol::{Envelope, SessionId, UnixMillis};
 use koda_store::SqliteStore;
 use mlua::prelude::{LuaFunction, LuaTable};
 
@@ -71,6 +71,10 @@ impl Store for LazyStore {
 
     fn sessions(&self, cwd: Option<&str>) -> Result<Vec<SessionInfo>, StoreError> {
         self.get()?.sessions(cwd)
+    }
+
+    fn usage_since(&self, since: UnixMillis) -> Result<Vec<Envelope>, StoreError> {
+        self.get()?.usage_since(since)
     }
 
     fn spill(&self, name: &str, text: &str) -> Result<SpillRef, StoreError> {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::call::ToolCall;
+use crate::cost::{Costs, Spent};
 use crate::error::UserError;
 use crate::id::{AskId, CallId, SessionId};
 use crate::message::{Message, Usage};
@@ -152,6 +153,9 @@ pub enum Event {
         usage: Usage,
         /// The session's so far.
         total: Usage,
+        /// What was spent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<Costs>,
     },
     /// A request failed in a way that passes; it is tried again.
     Retry {
@@ -189,6 +193,12 @@ pub enum Event {
         steps: u32,
         /// Milliseconds since the `user_message`.
         duration_ms: u64,
+        /// The turn's tokens, as far as they were counted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+        /// What the turn cost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<Spent>,
     },
 }
 
@@ -206,6 +216,8 @@ pub enum Outcome {
     NeedsApproval,
     /// The limit of steps was reached.
     StepLimit,
+    /// A budget was used up.
+    Budget,
 }
 
 /// What kind of thing waits for the user.

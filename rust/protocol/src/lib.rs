@@ -5,6 +5,7 @@
 //! ([`double`]) so that everything above can be tested without Neovim, a network or a clock.
 
 pub mod call;
+pub mod cost;
 pub mod double;
 pub mod error;
 pub mod event;
@@ -17,6 +18,7 @@ pub mod time;
 pub mod trust;
 
 pub use call::{ToolCall, ToolResult, ToolSpec};
+pub use cost::{Costs, ModelFacts, Price, Rates, Spent};
 pub use error::UserError;
 pub use event::{EVENT_VERSION, Envelope, Event, Outcome};
 pub use id::{AskId, CallId, SessionId, TaskId};

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use koda_protocol::port::store::SessionInfo;
 use koda_protocol::port::{SpillRef, Store, StoreError};
-use koda_protocol::{Envelope, SessionId};
+use koda_protocol::{Envelope, SessionId, UnixMillis};
 
 use sessions::Sessions;
 
@@ -62,6 +62,10 @@ impl Store for SqliteStore {
 
     fn sessions(&self, cwd: Option<&str>) -> Result<Vec<SessionInfo>, StoreError> {
         self.sessions.list(cwd)
+    }
+
+    fn usage_since(&self, since: UnixMillis) -> Result<Vec<Envelope>, StoreError> {
+        self.sessions.usage_since(since)
     }
 
     fn spill(&self, name: &str, text: &str) -> Result<SpillRef, StoreError> {

@@ -93,6 +93,29 @@ impl Sessions {
         statement.query_map(params![session.as_str()], |row| row.get(0))?.collect()
     }
 
+    /// Returns the `usage` events since a time. Reads back from the newest, so that it takes as long as there
+    /// is something to find.
+    pub fn usage_since(&self, since: UnixMillis) -> Result<Vec<Envelope>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<Envelope>> {
+            let connection = self.reader();
+            let mut statement = connection.prepare_cached(
+                "SELECT time, CASE type WHEN 'usage' THEN json END FROM events ORDER BY seq DESC",
+            )?;
+            let mut rows = statement.query([])?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                if row.get::<_, i64>(0)? < millis(since) {
+                    break;
+                }
+                let json: Option<String> = row.get(1)?;
+                found.extend(json.and_then(|json| serde_json::from_str(&json).ok()));
+            }
+            found.reverse();
+            Ok(found)
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
     /// Tells whether anything is stored of a session.
     pub fn has(&self, session: &SessionId) -> Result<bool, StoreError> {
         let found = || {

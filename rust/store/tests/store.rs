@@ -4,7 +4,9 @@
 
 use koda_protocol::event::Answer;
 use koda_protocol::port::Store;
-use koda_protocol::{EVENT_VERSION, Envelope, Event, Message, Mode, Outcome, Trust, UnixMillis, Usage};
+use koda_protocol::{
+    Costs, EVENT_VERSION, Envelope, Event, Message, Mode, Outcome, Trust, UnixMillis, Usage,
+};
 use koda_store::SqliteStore;
 
 fn envelope(session: &str, time: u64, event: Event) -> Envelope {
@@ -30,8 +32,8 @@ fn events_come_back_in_order_and_as_they_were() {
         Event::StepStart { step: 1 },
         Event::Message { message: Message::user("naïve \u{1f980} \0"), cut: true },
         Event::Answer { id: "ask-1".into(), answer: Answer::Reject { reason: Some("no".to_owned()) } },
-        Event::Usage { usage, total: usage },
-        Event::TurnEnd { outcome: Outcome::Done, steps: 1, duration_ms: 12 },
+        Event::Usage { usage, total: usage, cost: Some(Costs { step: Some(0.1), ..Costs::default() }) },
+        Event::TurnEnd { outcome: Outcome::Done, steps: 1, duration_ms: 12, usage: Some(usage), cost: None },
     ];
     // Times are no order: a clock may be set back.
     let events: Vec<Envelope> = (events.into_iter().zip([5, 5, 4, 9, 1, 2, 3]))
@@ -47,6 +49,21 @@ fn events_come_back_in_order_and_as_they_were() {
     assert!(store.events(&"nosuch".into()).unwrap().is_empty());
     assert!(store.has(&"s".into()).unwrap() && !store.has(&"nosuch".into()).unwrap());
     assert!(store.kept_aside().is_none() && store.notice().is_none());
+}
+
+#[test]
+fn usage_is_found_by_its_time_in_all_sessions() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(dir.path()).unwrap();
+    let usage = || Event::Usage { usage: Usage::default(), total: Usage::default(), cost: None };
+    for (session, time, event) in
+        [("a", 1, usage()), ("a", 5, start("/p")), ("a", 6, usage()), ("b", 7, usage()), ("b", 8, said("x"))]
+    {
+        store.append(&envelope(session, time, event)).unwrap();
+    }
+    let times: Vec<u64> =
+        store.usage_since(UnixMillis(5)).unwrap().iter().map(|envelope| envelope.time.0).collect();
+    assert_eq!(times, [6, 7]);
 }
 
 #[test]

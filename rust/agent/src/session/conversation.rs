@@ -5,10 +5,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use koda_protocol::{CallId, Event, Message, Outcome, ToolResult, UnixMillis, Usage, UserError};
+use koda_protocol::{CallId, Event, Message, Outcome, ToolResult, UnixMillis, UserError};
 
 use super::{Recall, Session, State};
-use crate::{history, turn};
+use crate::{history, spending, turn};
 
 impl Session {
     /// Begins a turn with the messages that wait.
@@ -47,6 +47,7 @@ impl Session {
                 let mut state = self.lock();
                 state.history.recall(&events);
                 state.total = history::total(&events);
+                state.purse.session = spending::total(&events);
                 *recall = Recall::Done;
                 Ok(())
             }
@@ -89,13 +90,6 @@ impl Session {
         self.emitter.emit(Event::ToolResult { id, tool, ok, text, data });
     }
 
-    pub(crate) fn count(&self, usage: Usage) {
-        let mut state = self.lock();
-        state.total.add(&usage);
-        let total = state.total;
-        self.emitter.emit(Event::Usage { usage, total });
-    }
-
     /// Closes the calls of the last step and takes in what the user typed meanwhile; false if that is nothing.
     pub(crate) fn take_queued(&self) -> bool {
         let mut state = self.lock();
@@ -120,7 +114,9 @@ impl Session {
             self.emitter.emit(Event::Notice { text });
         }
         let duration_ms = self.now().0.saturating_sub(begun.0);
-        self.emitter.emit(Event::TurnEnd { outcome, steps, duration_ms });
+        let (usage, cost) = (state.turn_usage.take(), state.purse.turn);
+        let cost = usage.is_some().then_some(cost);
+        self.emitter.emit(Event::TurnEnd { outcome, steps, duration_ms, usage, cost });
         if !state.queued.is_empty() && go_on {
             self.begin(&mut state);
         }

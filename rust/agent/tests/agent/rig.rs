@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use koda_agent::{AgentSettings, Desk, Engine, EngineParts, InstructionSettings, OpenSession, Session};
+use koda_agent::{
+    AgentSettings, Budget, Desk, Engine, EngineParts, InstructionSettings, OpenSession, Session,
+};
 use koda_protocol::double::{MemoryEditor, MemoryStore, TestClock};
 use koda_protocol::event::Answer;
 use koda_protocol::port::{Editor, EventSink, ModelRequest, Store};
@@ -39,12 +41,20 @@ pub struct Setup {
     /// Instead of the rig's memory.
     pub editor: Option<Arc<dyn Editor>>,
     pub instructions: InstructionSettings,
+    pub budget: Budget,
 }
 
 impl Default for Setup {
     fn default() -> Self {
         let (tools, store) = (BTreeMap::new(), Arc::new(MemoryStore::default()));
-        Self { max_steps: 20, tools, store, editor: None, instructions: InstructionSettings::default() }
+        Self {
+            max_steps: 20,
+            tools,
+            store,
+            editor: None,
+            instructions: InstructionSettings::default(),
+            budget: Budget::default(),
+        }
     }
 }
 
@@ -88,6 +98,7 @@ impl Setup {
                 tools: self.tools,
                 os: "test".to_owned(),
                 home: None,
+                budget: self.budget,
                 instructions: self.instructions,
             },
             runtime: tokio::runtime::Handle::current(),

@@ -10,7 +10,7 @@ use koda_protocol::port::{
     Command, CommandOutcome, CommandState, Model, ModelError, ModelErrorKind, ModelEvent, ModelRequest,
     ModelStream, StopReason, Terminals, TerminalsError,
 };
-use koda_protocol::{TaskId, ToolCall};
+use koda_protocol::{ModelFacts, Price, Rates, TaskId, ToolCall};
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -52,6 +52,7 @@ pub struct Actor {
     parts: Mutex<VecDeque<Part>>,
     requests: Mutex<Vec<ModelRequest>>,
     asked: watch::Sender<usize>,
+    price: Mutex<Option<Price>>,
 }
 
 impl Actor {
@@ -95,6 +96,12 @@ impl Actor {
         self.then(Part::Panic);
     }
 
+    /// From now on a million tokens cost this, in US dollars.
+    pub fn costs(&self, input: f64, output: f64) {
+        let rates = Rates { input, output, ..Rates::default() };
+        *lock(&self.price) = Some(Price { rates, long: None });
+    }
+
     /// Drops what it had still to play.
     pub fn forgets(&self) {
         lock(&self.parts).clear();
@@ -129,6 +136,10 @@ impl Model for Actor {
             Some(Part::Panic) => panic!("the model panics, as it was told"),
             None => Err(error(ModelErrorKind::Reply, "the play is over")),
         }
+    }
+
+    fn facts(&self, _model: &str) -> ModelFacts {
+        ModelFacts { price: *lock(&self.price), context: Some(1000) }
     }
 }
 

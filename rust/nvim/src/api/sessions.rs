@@ -20,6 +20,7 @@ struct Open {
     trust: Option<Trust>,
     resume: Option<SessionId>,
     unattended: bool,
+    max_cost: Option<f64>,
 }
 
 #[derive(Default, Deserialize)]
@@ -62,6 +63,7 @@ fn open(lua: &Lua, koda: &Koda, options: LuaValue) -> Result<SessionId, UserErro
         trust: options.trust,
         resume: options.resume,
         unattended: options.unattended,
+        max_cost: options.max_cost,
     })?;
     Ok(session.id().clone())
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{ToolCall, ToolSpec};
+use crate::cost::ModelFacts;
 use crate::message::{Message, Usage};
 
 /// One request: everything that a model needs to go on.
@@ -124,4 +125,8 @@ pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 pub trait Model: Send + Sync {
     /// Sends a request and returns its stream. Errors before the first byte come here or in the stream.
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError>;
+    /// Returns what is known of a model without asking anybody. Quick.
+    fn facts(&self, _model: &str) -> ModelFacts {
+        ModelFacts::default()
+    }
 }

@@ -1,10 +1,11 @@
 //! What outlives a turn.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::Envelope;
+use crate::event::{Envelope, Event};
 use crate::id::SessionId;
 use crate::time::UnixMillis;
 
@@ -54,6 +55,19 @@ pub trait Store: Send + Sync {
     fn has(&self, session: &SessionId) -> Result<bool, StoreError>;
     /// Returns the sessions of a project (or all), newest first.
     fn sessions(&self, cwd: Option<&str>) -> Result<Vec<SessionInfo>, StoreError>;
+    /// Returns the `usage` events of all sessions since then.
+    fn usage_since(&self, since: UnixMillis) -> Result<Vec<Envelope>, StoreError> {
+        let mut found = Vec::new();
+        let sessions: BTreeSet<String> =
+            self.sessions(None)?.into_iter().map(|session| session.id.0).collect();
+        for session in sessions {
+            let recent = |envelope: &Envelope| {
+                envelope.time.0 >= since.0 && matches!(envelope.event, Event::Usage { .. })
+            };
+            found.extend(self.events(&SessionId(session))?.into_iter().filter(recent));
+        }
+        Ok(found)
+    }
     /// Keeps a text that was cut for the model, for 48 hours and within 100 MiB.
     fn spill(&self, name: &str, text: &str) -> Result<SpillRef, StoreError>;
 }
