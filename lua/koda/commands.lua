@@ -93,6 +93,7 @@ M.SUBCOMMANDS = {
     text = "Opens a terminal of Koda's, the latest unless one is named.",
     complete = terminal_numbers,
   },
+  { name = "context", words = 0, text = "Shows what fills the model's window, and what each request sends." },
   { name = "tools", words = 0, text = "Lists the tools, and what is decided on them." },
   { name = "log", words = 0, text = "Opens the log." },
   { name = "health", words = 0, text = "Checks the installation, as |:checkhealth| koda does." },

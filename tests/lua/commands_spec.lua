@@ -36,6 +36,19 @@ return {
     completes("'<,'>Koda fix the ", {})
   end,
 
+  ["the context is shown with a bar where the window is known"] = function()
+    local context = require("koda.window_use")
+    local report = { model = "a::b", window = 2000, conversation = 300, fixed = {} }
+    report.fixed[1] = { kind = "prompt", name = "koda", tokens = 100 }
+    report.fixed[2] = { kind = "tool", name = "Read", tokens = 600 }
+    local text = table.concat(context.lines(report), "\n")
+    assert(text:find("] 50 %", 1, true) and text:find("1.0k of 2.0k tokens, about", 1, true), text)
+    assert(text:find("Read +600") and text:find("Sent with each request, about +700"), text)
+    report.window, report.counted = nil, 1234
+    text = table.concat(context.lines(report), "\n")
+    assert(text:find("1.2k tokens; how many the model takes is not known, as the provider counted", 1, true), text)
+  end,
+
   ["each subcommand has its module"] = function()
     for _, subcommand in ipairs(commands.SUBCOMMANDS) do
       assert(type(require("koda.command." .. subcommand.name)) == "function", subcommand.name)

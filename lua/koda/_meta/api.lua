@@ -132,3 +132,10 @@
 ---@field turn koda.Spent
 ---@field session koda.Spent
 ---@field day koda.Spent
+
+---@class koda.ContextReport
+---@field model string
+---@field window? integer tokens that the model takes, if that is known
+---@field fixed { kind: "prompt"|"instructions"|"tool", name: string, tokens: integer }[] sent with each request
+---@field conversation integer tokens, about
+---@field counted? integer tokens of the last request and its reply, as the provider counted them

@@ -103,6 +103,13 @@ function Native.sessions(cwd, callback) end
 ---@return koda.Error?
 function Native.ways(callback) end
 
+--- Tells what a session sends, or what a new one would.
+---@param opts { session?: string, cwd: string, model?: string, mode?: koda.Mode, trust?: koda.Trust }
+---@param callback fun(report?: koda.ContextReport, problem?: koda.Error)
+---@return true?
+---@return koda.Error?
+function Native.context(opts, callback) end
+
 --- Lists the terminals.
 ---@return { terminal: integer, session: string, title: string, task_id: string, status: table }[]
 function Native.terminals() end

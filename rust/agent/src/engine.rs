@@ -202,6 +202,13 @@ impl Engine {
         })
     }
 
+    /// Makes a session that nobody hears of, to see what one would send.
+    pub fn look(&self, root: &Path, model: String, mode: Option<Mode>, trust: Option<Trust>) -> Arc<Session> {
+        let session = self.make(self.new_id(), root, None, false);
+        session.prepare(Change { mode, trust, model: Some(model) });
+        session
+    }
+
     /// Runs a call outside of a conversation; its result is the event `tool_result` with the returned id.
     pub fn tool(&self, request: ToolRequest) -> CallId {
         let id = CallId(format!("tool-{}", NEXT_CALL.fetch_add(1, Ordering::Relaxed)));

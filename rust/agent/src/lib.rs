@@ -6,6 +6,7 @@
 //! [`Desk`].
 
 mod asking;
+mod context;
 mod desk;
 mod dispatch;
 mod engine;
@@ -21,6 +22,7 @@ mod spending;
 mod step;
 mod turn;
 
+pub use context::{ContextReport, Share};
 pub use desk::Desk;
 pub use engine::{AgentSettings, Engine, EngineParts, OpenSession, ToolRequest};
 pub use instructions::InstructionSettings;

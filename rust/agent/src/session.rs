@@ -207,6 +207,11 @@ impl Session {
         }
     }
 
+    /// Takes settings without telling anybody.
+    pub(crate) fn prepare(&self, change: Change) {
+        self.lock().current.change(change);
+    }
+
     /// Begins the stream of whoever opened the session, with the settings that they ask for.
     pub(crate) fn begin_stream(&self, change: Change, unattended: bool) {
         let mut state = self.lock();

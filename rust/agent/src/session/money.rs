@@ -1,8 +1,9 @@
-//! The session's side of what is spent.
+//! The session's side of what is spent: money, and the room in the model's window.
 
 use koda_protocol::{Costs, Event, ModelFacts, Usage, UserError};
 
-use super::Session;
+use super::{Current, Session};
+use crate::context::{self, ContextReport};
 use crate::engine::EngineParts;
 use crate::spending::Ledger;
 
@@ -37,6 +38,22 @@ impl Session {
                 "No price is known of {model}, so no budget can be kept: set it by the option `prices`."
             );
             self.emitter.emit(Event::Notice { text });
+        }
+    }
+
+    /// Returns what the next request would be made of.
+    pub async fn context(&self) -> ContextReport {
+        let Current { mode, model, .. } = self.current();
+        let fixed = context::fixed(&self.system_prompt().await, &self.offered(mode));
+        let window = self.facts().context;
+        let (messages, _) = self.conversation();
+        let used = |usage: Usage| Some(usage.input? + usage.output.unwrap_or(0));
+        ContextReport {
+            model,
+            window,
+            fixed,
+            conversation: context::conversation(&messages),
+            counted: self.lock().last_usage.and_then(used),
         }
     }
 

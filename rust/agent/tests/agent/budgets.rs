@@ -159,3 +159,21 @@ async fn budgets_of_the_settings_that_can_not_be_kept_are_told_once() {
     assert_eq!(rig.notices().len(), 1, "{:?}", rig.notices());
     assert!(rig.notices()[0].contains("No price is known of m::m"));
 }
+
+#[tokio::test]
+async fn what_fills_the_window_is_told_by_its_parts() {
+    let mut rig = rig();
+    rig.editor.put(rig.root().join("AGENTS.md"), "Use tabs.");
+    let session = rig.open(Trust::Safe);
+    let before = session.context().await;
+    assert_eq!((before.window, before.counted, before.conversation), (Some(1000), None, 0));
+    rig.model.says([text("A reply that is long enough."), usage(5)]);
+    session.prompt("go".to_owned(), String::new());
+    rig.end().await;
+    let after = session.context().await;
+    assert!(after.counted == Some(5) && after.conversation > 0);
+    for (kind, name) in [("prompt", "koda"), ("instructions", "AGENTS.md"), ("tool", "Read")] {
+        let share = after.fixed.iter().find(|share| (share.kind, share.name.as_str()) == (kind, name));
+        assert!(share.is_some_and(|share| share.tokens > 0), "{name}: {:?}", after.fixed);
+    }
+}

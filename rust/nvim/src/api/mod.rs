@@ -5,6 +5,7 @@
 
 mod calls;
 pub mod convert;
+mod models;
 mod sessions;
 mod terminals;
 
@@ -34,6 +35,7 @@ pub fn table(lua: &Lua) -> LuaResult<LuaTable> {
     )?;
     sessions::register(lua, &table)?;
     calls::register(lua, &table)?;
+    models::register(lua, &table)?;
     terminals::register(lua, &table)?;
     Ok(table)
 }

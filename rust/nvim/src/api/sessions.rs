@@ -50,8 +50,7 @@ pub fn register(lua: &Lua, table: &LuaTable) -> LuaResult<()> {
     )?;
     table.set("set", function(lua, set)?)?;
     table.set("sessions", function(lua, sessions)?)?;
-    table.set("events", function(lua, events)?)?;
-    table.set("ways", function(lua, ways)?)
+    table.set("events", function(lua, events)?)
 }
 
 fn open(lua: &Lua, koda: &Koda, options: LuaValue) -> Result<SessionId, UserError> {
@@ -69,7 +68,7 @@ fn open(lua: &Lua, koda: &Koda, options: LuaValue) -> Result<SessionId, UserErro
 }
 
 /// The model to use: the one asked for, else the setting's, else one whose key is there.
-fn model(koda: &Koda, asked: Option<String>) -> Result<String, UserError> {
+pub(super) fn model(koda: &Koda, asked: Option<String>) -> Result<String, UserError> {
     let named = asked.or_else(|| koda.settings.model.clone()).or_else(|| koda.models.default_model());
     let Some(model) = named else {
         return Err(UserError::new("no_model", "no model is set, and no provider's key is in the environment")
@@ -109,23 +108,8 @@ fn events(lua: &Lua, koda: &Koda, (session, callback): (String, LuaFunction)) ->
     })
 }
 
-#[derive(Serialize)]
-struct Ways<A, B> {
-    ways: A,
-    local_servers: B,
-    default_model: Option<String>,
-}
-
-fn ways(lua: &Lua, koda: &Koda, callback: LuaFunction) -> Result<bool, UserError> {
-    let models = koda.models.clone();
-    later(lua, koda, callback, async move {
-        let local_servers = models.local_servers().await;
-        Ok(Ways { ways: models.ways(), local_servers, default_model: models.default_model() })
-    })
-}
-
 /// Works in the background and calls `callback(value)` or `callback(nil, error)` on the main thread.
-fn later<T: Serialize + Send + 'static>(
+pub(super) fn later<T: Serialize + Send + 'static>(
     lua: &Lua,
     koda: &Koda,
     callback: LuaFunction,
