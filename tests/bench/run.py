@@ -31,7 +31,7 @@ def main():
     BUILD.mkdir(parents=True, exist_ok=True)
     nvim = subprocess.run([ROOT / "scripts/need-nvim"], check=True, capture_output=True, text=True).stdout.strip()
     bench = Bench(nvim)
-    groups = [bench.size, bench.start, bench.flood, bench.pace, bench.searches]
+    groups = [bench.size, bench.start, bench.flood, bench.pace, bench.searches, bench.judge]
     rows = [row for group in groups if part in group.__name__ for row in group()]
     print_table(rows)
 
@@ -83,6 +83,14 @@ class Bench:
                     rgs.append({"milliseconds": time_of([rg, *arguments, "."], tree)})
             yield f"{name}: time", "ms", median(ours, "milliseconds"), median(rgs, "milliseconds"), f"x {goal}", "rg"
             yield f"{name}: longest wait", "ms", median(ours, "longest_wait_ms"), None, "8", ""
+
+    def judge(self):
+        """The judge of commands on its own: a typical command, and texts of 100 KB."""
+        cargo = ["cargo", "run", "--release", "--locked", "--quiet", "--package", "koda-trust", "--example", "judge_speed"]
+        numbers = json.loads(subprocess.run(cargo, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+        yield "judge: typical command", "us", numbers["typical_us"], None, "200", ""
+        for kind in ("assignments", "commands", "nested"):
+            yield f"judge: 100 KB of {kind}", "ms", numbers[f"{kind}_ms"], None, "50", ""
 
     def alternate(self, measure, first, second, runs=RUNS):
         """Runs both by turns, so that a busy minute of the machine hits both."""

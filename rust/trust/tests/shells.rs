@@ -183,7 +183,7 @@ impl Random {
         if depth == 0 {
             return self.pick(&["r''m x", "echo a", "ls", "true", "\\rm x"]);
         }
-        match self.below(22) {
+        match self.below(24) {
             0 => format!("({})", inner(self)),
             1 => format!("{{ {}; }}", inner(self)),
             2 => format!("if {}; then {}; fi", inner(self), inner(self)),
@@ -205,6 +205,8 @@ impl Random {
                 inner(self)
             ),
             15 => format!("! {}", inner(self)),
+            16 => format!("(({}))", inner(self)),
+            17 => format!("[[ {} {} {} ]]", self.word(0), self.pick(&["||", "&&", "|", "<"]), inner(self)),
             _ => format!("echo {} {}; {}", self.word(depth - 1), self.word(depth - 1), inner(self)),
         }
     }

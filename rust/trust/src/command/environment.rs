@@ -1,9 +1,13 @@
 //! Variables that change what runs.
 
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
 use super::words::Arg;
 
 /// Names by which programs, libraries or settings are found. A name that ends in `*` is a beginning.
-const LOADED: &str = "\
+static LOADED: Names = Names::of(
+    "\
     PATH LD_* DYLD_* BASH_ENV BASH_FUNC_* ENV IFS SHELL SHELLOPTS BASHOPTS PS0 PS1 PS4 \
     PROMPT_COMMAND CDPATH ZDOTDIR FPATH HOME XDG_CONFIG_* EDITOR VISUAL BROWSER LESS LESSOPEN \
     LESSCLOSE LESSKEY* MANROFFOPT MANPATH GREP_OPTIONS RIPGREP_CONFIG_PATH FZF_DEFAULT_* \
@@ -14,41 +18,50 @@ const LOADED: &str = "\
     RUSTUP_* CARGO_* CC CXX CPP LD AR AS MAKE MAKEFLAGS GNUMAKEFLAGS MFLAGS GOFLAGS GOROOT GOPROXY \
     GONOSUMDB GOTOOLCHAIN CGO_* PIP_* UV_* DOCKER_HOST DOCKER_CONFIG KUBECONFIG GCONV_PATH LOCPATH \
     NIX_* OPENSSL_CONF TERMINFO http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy \
-    SSL_CERT_*";
+    SSL_CERT_*",
+);
 
 /// Of those, names that only choose how much is shown or asked.
-const HARMLESS: &str = "\
+static HARMLESS: Names = Names::of(
+    "\
     GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE \
     GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE GIT_LITERAL_PATHSPECS GIT_ADVICE \
     CARGO_TERM_COLOR CARGO_INCREMENTAL CARGO_TERM_PROGRESS_WHEN CARGO_BUILD_JOBS CARGO_NET_OFFLINE \
-    RUSTUP_TOOLCHAIN CGO_ENABLED PYTHONWARNINGS";
+    RUSTUP_TOOLCHAIN CGO_ENABLED PYTHONWARNINGS",
+);
 
 /// Variables that name a program which only shows text.
-const PAGERS: &str = "\
-    PAGER GIT_PAGER MANPAGER BAT_PAGER DELTA_PAGER GH_PAGER AWS_PAGER SYSTEMD_PAGER GIT_EDITOR";
+static PAGERS: Names = Names::of(
+    "\
+    PAGER GIT_PAGER MANPAGER BAT_PAGER DELTA_PAGER GH_PAGER AWS_PAGER SYSTEMD_PAGER GIT_EDITOR",
+);
 
 /// What may stand in those, and runs nothing else.
 const SHOWERS: &[&str] =
     &["", "cat", "less", "more", "head", "true", ":", "less -R", "less -FRX", "less -F", "less -X"];
 
 /// Folders from which modules are loaded: fine within the project, whose code runs anyway.
-const MODULES: &str = "\
-    PYTHONPATH NODE_PATH GOPATH LUA_PATH LUA_CPATH";
+static MODULES: Names = Names::of(
+    "\
+    PYTHONPATH NODE_PATH GOPATH LUA_PATH LUA_CPATH",
+);
 
 /// Flags of a compiler, which can name programs and plugins.
-const COMPILER_FLAGS: &str = "\
-    RUSTFLAGS RUSTDOCFLAGS CFLAGS CXXFLAGS LDFLAGS CPPFLAGS";
+static COMPILER_FLAGS: Names = Names::of(
+    "\
+    RUSTFLAGS RUSTDOCFLAGS CFLAGS CXXFLAGS LDFLAGS CPPFLAGS",
+);
 
 /// Whether giving this variable this value changes which programs run or what they load.
 pub fn changes_what_runs(name: &str, value: &Arg) -> bool {
-    if listed(PAGERS, name) {
+    if PAGERS.has(name) {
         return !(value.fixed() && SHOWERS.contains(&value.text.as_str()));
     }
-    if listed(MODULES, name) {
+    if MODULES.has(name) {
         return !value.fixed()
             || value.text.split(':').any(|path| path.starts_with(['/', '~']) || path.contains(".."));
     }
-    if listed(COMPILER_FLAGS, name) {
+    if COMPILER_FLAGS.has(name) {
         let names_one = ["linker", "plugin", "-B", "specs", "wrapper", "runner", "@"];
         return !value.fixed() || names_one.iter().any(|sign| value.text.contains(sign));
     }
@@ -57,16 +70,32 @@ pub fn changes_what_runs(name: &str, value: &Arg) -> bool {
             && value.text.starts_with("--max-old-space-size=")
             && !value.text.contains(' '));
     }
-    !listed(HARMLESS, name) && is_loaded(name)
+    !HARMLESS.has(name) && is_loaded(name)
 }
 
 /// Whether a name is one that changes what runs with some value.
 pub fn is_loaded(name: &str) -> bool {
-    [LOADED, PAGERS, MODULES].iter().any(|list| listed(list, name))
+    [&LOADED, &PAGERS, &MODULES].iter().any(|names| names.has(name))
 }
 
-/// Whether a name is in a list, where a `*` ends the beginning of names.
-fn listed(list: &str, name: &str) -> bool {
-    let fits = |known: &str| known.strip_suffix('*').map_or(known == name, |begin| name.starts_with(begin));
-    list.split_whitespace().any(fits)
+/// Names of variables; one that ends in `*` is a beginning. Split once: a long text asks thousands of times.
+struct Names {
+    text: &'static str,
+    split: OnceLock<(HashSet<&'static str>, Vec<&'static str>)>,
+}
+
+impl Names {
+    const fn of(text: &'static str) -> Self {
+        Self { text, split: OnceLock::new() }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        let (whole, begins) = self.split.get_or_init(|| {
+            let (begins, whole): (Vec<&str>, Vec<&str>) =
+                self.text.split_whitespace().partition(|name| name.ends_with('*'));
+            let begins = begins.into_iter().map(|name| name.trim_end_matches('*')).collect();
+            (whole.into_iter().collect(), begins)
+        });
+        whole.contains(name) || begins.iter().any(|begin| name.starts_with(begin))
+    }
 }

@@ -5,6 +5,7 @@
 //! programs that run others, and the worst part wins. What can't be parsed, and what would be known only
 //! when it runs (a program named by a variable), is never safe.
 
+mod doubtful;
 mod environment;
 mod hosts;
 mod programs;

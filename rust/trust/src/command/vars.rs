@@ -3,7 +3,7 @@
 //! Everything that a text assigns anywhere is collected before any of it is judged, whatever the order and
 //! whatever subshell it happens in: a judge must know what a variable *may* hold.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::syntax::{Assignment, Command, Kind, List, Piece, Script, Word};
 
@@ -28,11 +28,22 @@ const SETTERS: &[&str] = &[
     "select",
 ];
 
+/// What a variable is given: words, or something that is not known.
+type Value = Option<Vec<String>>;
+
+/// The values of one variable, each once, in the order of the text.
+#[derive(Clone, Debug, Default)]
+struct Values {
+    list: Vec<Value>,
+    /// The same: a long text may give a variable thousands.
+    known: HashSet<Value>,
+}
+
 /// Variables, functions and aliases of a text.
 #[derive(Clone, Debug, Default)]
 pub struct Variables {
-    /// By name: the values it is given, each as words; none where a value is not known.
-    given: HashMap<String, Vec<Option<Vec<String>>>>,
+    /// By name: the values it is given.
+    given: HashMap<String, Values>,
     /// Functions and aliases.
     pub defined: Vec<String>,
 }
@@ -48,7 +59,7 @@ impl Variables {
 
     /// Returns the one value of a variable, if it has only one and that is known.
     pub fn one(&self, name: &str) -> Option<&[String]> {
-        match self.given.get(name)?.as_slice() {
+        match self.given.get(name)?.list.as_slice() {
             [Some(value)] => Some(value),
             _ => None,
         }
@@ -56,7 +67,7 @@ impl Variables {
 
     /// Returns all known values of a variable.
     pub fn known(&self, name: &str) -> impl Iterator<Item = &[String]> {
-        self.given.get(name).into_iter().flatten().flatten().map(Vec::as_slice)
+        self.given.get(name).into_iter().flat_map(|values| values.list.iter().flatten()).map(Vec::as_slice)
     }
 
     /// Whether the text itself sets it.
@@ -67,7 +78,7 @@ impl Variables {
     /// Whether a variable can't be an option, nor several words when `quoted` is not.
     pub fn is_plain(&self, name: &str, quoted: bool) -> bool {
         let Some(values) = self.given.get(name) else { return PLAIN.contains(&name) };
-        values.iter().all(|value| {
+        values.list.iter().all(|value| {
             let Some([only]) = value.as_deref() else { return false };
             !only.starts_with('-')
                 && (quoted || !only.contains(|c: char| c.is_whitespace() || "*?[".contains(c)))
@@ -76,8 +87,8 @@ impl Variables {
 
     fn give(&mut self, name: &str, value: Option<Vec<String>>) {
         let values = self.given.entry(name.to_owned()).or_default();
-        if !values.contains(&value) {
-            values.push(value);
+        if values.known.insert(value.clone()) {
+            values.list.push(value);
         }
     }
 

@@ -34,7 +34,7 @@ pub struct Judge {
     parts: Vec<VerdictPart>,
     heads: Vec<String>,
     /// Whether something in it can't be described by a rule.
-    vague: bool,
+    pub(super) vague: bool,
     pub(super) paths: Vec<Named>,
     pub(super) hosts: Vec<String>,
     pub(super) mentions: Vec<String>,
@@ -81,7 +81,7 @@ impl Judge {
 
     /// Judges a text that a shell would run.
     pub fn text(&mut self, text: &str) {
-        if self.depth >= MAX_DEPTH {
+        if self.is_deep() {
             return self.opaque(text, Destructive, "nested too deep to be judged");
         }
         let mut script = syntax::parse(text);
@@ -104,7 +104,7 @@ impl Judge {
         self.opaque(text, class, format!("it can't be parsed: line {}: {}{more}", fault.line, fault.why));
     }
 
-    fn list(&mut self, list: &List) {
+    pub(super) fn list(&mut self, list: &List) {
         for pipeline in list {
             let alone = pipeline.commands.len() < 2;
             let outer = self.stdin.clone();
@@ -149,13 +149,8 @@ impl Judge {
                 self.maybe(|judge| arms.iter().for_each(|list| judge.list(list)));
             }
             Kind::Function { name, body } => self.function(name, body),
-            Kind::Arithmetic(word) => self.word(word),
-            Kind::Test(words) => {
-                for word in words {
-                    self.word(word);
-                    self.evaluated(word);
-                }
-            }
+            Kind::Arithmetic(word) => self.arithmetic(word),
+            Kind::Test(words) => self.test(words, &command.text),
         }
         self.redirects(&command.redirects);
         self.stdin = outer;
@@ -217,25 +212,6 @@ impl Judge {
         }
     }
 
-    /// A text in quotes that the shell evaluates once more, as in `[[ … -eq … ]]` and `let`.
-    fn evaluated(&mut self, word: &Word) {
-        for piece in &word.pieces {
-            if let Piece::Text { text, quoted: true } = piece {
-                self.hidden(text);
-            }
-        }
-    }
-
-    /// Judges the substitutions in a text that is only data, but may be evaluated later.
-    fn hidden(&mut self, text: &str) {
-        if text.contains("$(") || text.contains('`') {
-            self.vague = true;
-            let text = text.replace('\\', "\\\\").replace('"', "\\\"");
-            self.text(&format!(": \"{text}\""));
-            self.opaque(&text, Mutating, "a text with a command in it");
-        }
-    }
-
     fn simple(&mut self, text: &str, assigned: &[Assignment], words: &[Word]) {
         for assignment in assigned {
             self.assignment(assignment);
@@ -266,7 +242,7 @@ impl Judge {
     /// Judges a simple command by its words.
     pub fn run(&mut self, args: &[Arg], text: &str) {
         let Some((program, rest)) = args.split_first() else { return };
-        if self.depth >= MAX_DEPTH {
+        if self.is_deep() {
             return self.opaque(text, Destructive, "nested too deep to be judged");
         }
         if !program.fixed() || program.text.is_empty() {
@@ -339,18 +315,26 @@ impl Judge {
 
     /// Judges words that may be a command: only what destroys counts.
     fn perhaps(&mut self, words: &[Arg]) {
-        let (first, vague, heads) = (self.parts.len(), self.vague, self.heads.len());
-        for begin in 0..words.len().min(4) {
-            let words = words.get(begin..).unwrap_or_default();
-            if words.first().is_some_and(Arg::fixed) {
-                self.apart(|judge| judge.inner_words(words, &[]));
+        let parts = self.aside(|judge| {
+            for begin in 0..words.len().min(4) {
+                let words = words.get(begin..).unwrap_or_default();
+                if words.first().is_some_and(Arg::fixed) {
+                    judge.apart(|judge| judge.inner_words(words, &[]));
+                }
             }
-        }
-        let kept: Vec<VerdictPart> =
-            self.parts.drain(first..).filter(|part| part.class == Destructive).collect();
-        self.parts.extend(kept);
+        });
+        self.parts.extend(parts.into_iter().filter(|part| part.class == Destructive));
+    }
+
+    /// Judges something that may not run at all: its parts are returned, not taken.
+    pub(super) fn aside(&mut self, inner: impl FnOnce(&mut Self)) -> Vec<VerdictPart> {
+        let (first, vague, heads) = (self.parts.len(), self.vague, self.heads.len());
+        self.depth += 1;
+        self.apart(inner);
+        self.depth -= 1;
         self.heads.truncate(heads);
         self.vague = vague;
+        self.parts.split_off(first)
     }
 
     /// A program that is known only when it runs.
@@ -374,6 +358,14 @@ impl Judge {
             self.perhaps(rest);
             self.depth -= 1;
         }
+    }
+
+    pub(super) fn is_deep(&self) -> bool {
+        self.depth >= MAX_DEPTH
+    }
+
+    pub(super) fn is_given(&self, name: &str) -> bool {
+        self.variables.is_given(name)
     }
 
     pub(super) fn expand(&self, word: &Word) -> Vec<Arg> {

@@ -45,7 +45,8 @@ impl Reader<'_> {
         let start = self.at;
         let mut pieces = Vec::new();
         self.arithmetic(b"))", &mut pieces)?;
-        Ok(Word { pieces, text: self.slice(start).trim_end_matches(')').to_owned() })
+        let text = self.slice(start);
+        Ok(Word { pieces, text: text.strip_suffix("))").unwrap_or(text).to_owned() })
     }
 
     /// Reads the command that a reserved word begins; none if it ends a list instead.
