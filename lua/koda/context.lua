@@ -23,6 +23,15 @@ local function name(buf)
   return vim.fn.fnamemodify(path, ":.")
 end
 
+--- Puts a text into a fence of its own.
+---@param text string
+---@param language? string
+---@return string
+function M.fenced(text, language)
+  local mark = fence(text)
+  return ("%s%s\n%s\n%s"):format(mark, language or "", (text:gsub("\n$", "")), mark)
+end
+
 --- Quotes lines of a buffer.
 ---@param buf integer
 ---@param first integer from 1

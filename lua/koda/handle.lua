@@ -87,6 +87,7 @@ end
 ---@class koda.ToolHandle
 ---@field id string the call's id
 ---@field result? koda.ToolResult once it is there
+---@field package listeners (fun(result: koda.ToolResult))[]
 local Tool = {}
 Tool.__index = Tool
 
@@ -94,15 +95,27 @@ Tool.__index = Tool
 ---@param id string
 ---@return koda.ToolHandle
 function M.tool(id)
-  local handle = setmetatable({ id = id }, Tool)
+  local handle = setmetatable({ id = id, listeners = {} }, Tool)
   local unsubscribe
   unsubscribe = require("koda.events").on("tool_result", function(event)
     if event.id == id then
       handle.result = { ok = event.ok, text = event.text, data = event.data }
       unsubscribe()
+      for _, fn in ipairs(handle.listeners) do
+        fn(handle.result)
+      end
     end
   end)
   return handle
+end
+
+--- Calls a function with the result, at once if it is there.
+---@param fn fun(result: koda.ToolResult)
+function Tool:on_end(fn)
+  if self.result then
+    return fn(self.result)
+  end
+  table.insert(self.listeners, fn)
 end
 
 --- Waits for the result.

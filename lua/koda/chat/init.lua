@@ -184,7 +184,7 @@ function M.toggle()
   end
 end
 
---- Sends a prompt; in the chat's session, which is opened if there is none.
+--- Sends a prompt with what it mentions; in the chat's session, which is opened if there is none.
 ---@param text string
 ---@param context? string
 function M.send(text, context)
@@ -201,12 +201,14 @@ function M.send(text, context)
       return require("koda.notify").error(problem --[[@as koda.Error]])
     end
   end
-  local ok
-  ok, problem = lib.prompt(session, text, context)
-  if not ok then
-    prompt.keep(text)
-    require("koda.notify").error(problem)
-  end
+  local to = session
+  require("koda.chat.outgoing").send(text, context, function(said, with)
+    local ok, refused = lib.prompt(to, said, with)
+    if not ok then
+      prompt.keep(said)
+      require("koda.notify").error(refused)
+    end
+  end)
 end
 
 --- Stops the chat's turn.
@@ -301,6 +303,14 @@ events.on_batch(on_batch)
 
 local group = vim.api.nvim_create_augroup("koda.chat", { clear = true })
 vim.api.nvim_create_autocmd({ "VimResized", "WinResized" }, { group = group, desc = "Koda: fits the chat", callback = window.fit })
+vim.api.nvim_create_autocmd("BufEnter", {
+  group = group,
+  desc = "Koda: notes which file @buffer and @selection mean",
+  callback = function(args)
+    require("koda.mention.sources").visit(args.buf)
+  end,
+})
+require("koda.mention.sources").visit(vim.api.nvim_get_current_buf())
 vim.api.nvim_create_autocmd("WinClosed", {
   group = group,
   desc = "Koda: closes the chat's other window",

@@ -28,6 +28,7 @@ function M.buffer(send, map)
   vim.bo[buf].bufhidden = "hide"
   require("koda.chat.window").name(buf, "prompt")
   vim.bo[buf].filetype = "koda-prompt"
+  vim.bo[buf].omnifunc = "v:lua.require'koda.mention.complete'.omnifunc"
   local function submit()
     local text = take()
     if text then
