@@ -75,7 +75,7 @@ M.SUBCOMMANDS = {
     name = "model",
     args = "[MODEL]",
     words = 1,
-    text = "Sets the model, now and from now on; without a name lists the ways to one.",
+    text = "Sets the model, now and from now on; without a name lists what is offered, and the ways to one.",
     complete = models,
   },
   { name = "sessions", words = 0, text = "Lists this project's sessions, to go on with one." },

@@ -5,12 +5,19 @@ local M = {}
 --- Whether a model is known to be found.
 local found = false
 
+--- Whether models were looked for.
+local looked = false
+
 ---@type string[] models of which the last look knew that they can be used
 local usable = {}
 
---- Returns the models that the last look found, for completion.
+--- Returns the models that are known to be offered, for completion. The first time they are looked for, which
+--- is over a moment later.
 ---@return string[]
 function M.models()
+  if not looked then
+    M.look(function() end)
+  end
   return usable
 end
 
@@ -29,9 +36,43 @@ local function usable_models(ways)
   return models
 end
 
+---@param listings koda.Listing[]
+local function add_offered(listings)
+  local known = {}
+  for _, model in ipairs(usable) do
+    known[model] = true
+  end
+  for _, listing in ipairs(listings) do
+    for _, offered in ipairs(listing.models) do
+      if not known[offered.model] then
+        usable[#usable + 1] = offered.model
+      end
+    end
+  end
+  table.sort(usable)
+end
+
+--- Asks the providers what they offer.
+---@param callback fun(listings: koda.Listing[])
+function M.list(callback)
+  local notify = require("koda.notify")
+  local native, problem = require("koda.native").get()
+  if not native then
+    return notify.error(problem --[[@as koda.Error]])
+  end
+  native.models(false, function(listings, failure)
+    if not listings then
+      return notify.error(failure --[[@as koda.Error]])
+    end
+    add_offered(listings)
+    callback(listings)
+  end)
+end
+
 --- Looks for keys and for servers on this machine.
 ---@param callback fun(ways: koda.Ways)
 function M.look(callback)
+  looked = true
   local notify = require("koda.notify")
   local native, problem = require("koda.native").get()
   if not native then
@@ -43,6 +84,7 @@ function M.look(callback)
     end
     usable = usable_models(ways)
     callback(ways)
+    M.list(function() end)
   end)
 end
 
@@ -89,6 +131,36 @@ function M.explain(ways)
     "",
     ":Koda model NAME takes a model for now, require(\"koda\").setup({ model = \"NAME\" }) for good.",
   })
+end
+
+---@param offered koda.Offered
+---@return string
+local function offered_line(offered)
+  local money = require("koda.money")
+  local context = offered.context and money.tokens(offered.context) or "?"
+  local rates = offered.price and offered.price.rates
+  local price = "price unknown"
+  if rates then
+    local is_free = rates.input == 0 and rates.output == 0
+    price = is_free and "free" or ("%s in, %s out"):format(money.dollars(rates.input), money.dollars(rates.output))
+  end
+  local name = offered.model .. (" "):rep(math.max(44 - vim.fn.strdisplaywidth(offered.model), 1))
+  return ("  %s %7s  %s"):format(name, context, price)
+end
+
+--- Says what providers offer.
+---@param listings koda.Listing[]
+---@return string[]
+function M.offers(listings)
+  local lines = {}
+  for _, listing in ipairs(listings) do
+    vim.list_extend(lines, { "", listing.provider .. (listing.problem and ": " .. listing.problem or "") })
+    vim.list_extend(lines, vim.tbl_map(offered_line, listing.models))
+  end
+  if #lines > 0 then
+    vim.list_extend(lines, { "", "  Beside a name: tokens that a request may have, and dollars for a million tokens." })
+  end
+  return lines
 end
 
 ---@param ways koda.Ways

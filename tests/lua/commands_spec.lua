@@ -49,6 +49,19 @@ return {
     assert(text:find("1.2k tokens; how many the model takes is not known, as the provider counted", 1, true), text)
   end,
 
+  ["what providers offer is shown with its size and price, as far as they are known"] = function()
+    local lines = require("koda.first_use").offers({
+      { provider = "lab", models = { { model = "lab::a", context = 128000, price = { rates = { input = 2, output = 0.05 } } } } },
+      { provider = "own", models = { { model = "own::b" }, { model = "own::c", price = { rates = { input = 0, output = 0 } } } } },
+      { provider = "off", models = {}, problem = "no connection" },
+    })
+    local text = table.concat(lines, "\n")
+    for _, part in ipairs({ "lab::a +128.0k +%$2.00 in, %$0.0500 out", "own::b +%? +price unknown", "own::c +%? +free" }) do
+      assert(text:find(part), text)
+    end
+    assert(text:find("off: no connection", 1, true), text)
+  end,
+
   ["each subcommand has its module"] = function()
     for _, subcommand in ipairs(commands.SUBCOMMANDS) do
       assert(type(require("koda.command." .. subcommand.name)) == "function", subcommand.name)

@@ -139,3 +139,19 @@
 ---@field fixed { kind: "prompt"|"instructions"|"tool", name: string, tokens: integer }[] sent with each request
 ---@field conversation integer tokens, about
 ---@field counted? integer tokens of the last request and its reply, as the provider counted them
+
+---@class koda.Rates US dollars for a million tokens
+---@field input number
+---@field output number
+---@field cached? number
+---@field cache_write? number
+
+---@class koda.Offered
+---@field model string `provider::model`
+---@field price? { rates: koda.Rates }
+---@field context? integer tokens that a request may have
+
+---@class koda.Listing what a provider offers
+---@field provider string
+---@field models koda.Offered[]
+---@field problem? string why it could not be asked

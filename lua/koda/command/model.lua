@@ -7,6 +7,9 @@ return function(call)
     return first_use.choose(call.args)
   end
   first_use.look(function(ways)
-    require("koda.view").open("Koda: models", first_use.explain(ways))
+    first_use.list(function(listings)
+      local lines = first_use.explain(ways)
+      require("koda.view").open("Koda: models", vim.list_extend(lines, first_use.offers(listings)))
+    end)
   end)
 end

@@ -5,11 +5,13 @@
 //! the first event, a reading of the two most spoken wire formats that loses nothing (`wire`), a history
 //! that every provider accepts, and failures that say what to do.
 //!
-//! Borders: no tools, no editor, no environment, no printing. The only files read are replay files.
+//! Borders: no tools, no editor, no environment, no printing. The only files are those of the replay model, and
+//! the list of what providers offer in the folder for caches.
 
 #![forbid(unsafe_code)]
 
 mod attempt;
+mod catalog;
 mod convert;
 mod failure;
 pub mod history;
@@ -18,6 +20,7 @@ mod ids;
 mod keys;
 mod local;
 mod models;
+mod nearest;
 mod prices;
 mod provider;
 mod readable;
@@ -30,6 +33,7 @@ pub mod testing;
 mod ways;
 mod wire;
 
+pub use catalog::{Listing, Offered};
 pub use local::LocalServer;
 pub use models::Models;
 pub use prices::PriceSettings;

@@ -11,14 +11,16 @@ use genai::{Client, Headers, ModelIden, ServiceTarget};
 use koda_protocol::ModelFacts;
 use koda_protocol::message::Message;
 use koda_protocol::port::{Model, ModelError, ModelErrorKind, ModelRequest, ModelStream};
+use tokio::sync::Mutex;
 
 use crate::attempt::Plan;
+use crate::catalog::{self, Listing, Lists};
 use crate::convert::{self, Target};
 use crate::failure::Context;
 use crate::http::Http;
 use crate::keys::{Key, Keys};
 use crate::local::{self, LocalServer};
-use crate::provider::{self, Named};
+use crate::provider::{self, Named, Provider};
 use crate::settings::ModelSettings;
 use crate::ways::{self, Way};
 use crate::wire::Format;
@@ -38,6 +40,8 @@ pub(crate) struct Inner {
     pub(crate) settings: ModelSettings,
     pub(crate) http: Http,
     pub(crate) keys: Keys,
+    /// What providers were found to offer; nothing before the file was read.
+    pub(crate) listed: Mutex<Option<Lists>>,
 }
 
 impl Models {
@@ -46,7 +50,7 @@ impl Models {
         let timeouts = settings.timeouts;
         let http = Http::new(settings.env.clone(), Duration::from_millis(timeouts.connect_ms));
         let keys = Keys::new(settings.env.clone(), Duration::from_millis(timeouts.key_command_ms));
-        Self { inner: Arc::new(Inner { settings, http, keys }) }
+        Self { inner: Arc::new(Inner { settings, http, keys, listed: Mutex::default() }) }
     }
 
     /// Checks a model's name and its provider's settings, without network. Errors are of the kind `Config`.
@@ -65,6 +69,12 @@ impl Models {
     /// Returns a sensible model of the first provider that has a key.
     pub fn default_model(&self) -> Option<String> {
         ways::default_model(&self.inner)
+    }
+
+    /// Asks the providers that have a key, or an endpoint of the user's, what they offer. Lists of the last day
+    /// are taken from the file unless they are wanted `anew`.
+    pub async fn listings(&self, anew: bool) -> Vec<Listing> {
+        catalog::listings(&self.inner, anew).await
     }
 
     /// Asks the usual ports for local servers. Takes half a second at most.
@@ -118,6 +128,21 @@ impl Inner {
         if let Ok(named) = provider::resolve(&self.settings, model) {
             self.keys.forget(&named.provider).await;
         }
+    }
+
+    /// Returns a provider's base address.
+    pub(crate) async fn endpoint(&self, provider: &Provider) -> Result<String, ModelError> {
+        if let Some(endpoint) = &provider.endpoint {
+            return Ok(endpoint.clone());
+        }
+        let endpoint = self.own_endpoint(&ModelIden::new(provider.kind, "any")).await?;
+        Ok(endpoint.base_url().to_owned())
+    }
+
+    /// Names what a request for a provider's list of models is about, for messages.
+    pub(crate) fn listing_context(&self, provider: &Provider, key: &Key, endpoint: &str) -> Context {
+        let full = format!("{}::", provider.name);
+        context(&Named { provider: provider.clone(), full, model: String::new() }, key, endpoint)
     }
 
     async fn target(&self, named: &Named, key: &Key) -> Result<(Client, ServiceTarget), ModelError> {

@@ -88,6 +88,11 @@ fn named(set: &BTreeMap<String, PriceSettings>, model: &str) -> Option<PriceSett
     set.get(model).or_else(|| widest().map(|(_, own)| own)).copied()
 }
 
+/// Tells whether the user says anything of a model.
+pub(crate) fn is_set(set: &BTreeMap<String, PriceSettings>, model: &str) -> bool {
+    named(set, model).is_some()
+}
+
 fn known(model: &str) -> ModelFacts {
     let provider = model.split("::").next().unwrap_or_default();
     if matches!(provider, REPLAY | LLAMA_CPP | "ollama") {

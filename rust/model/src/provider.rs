@@ -9,6 +9,7 @@ use genai::adapter::AdapterKind;
 use koda_protocol::port::{ModelError, ModelErrorKind};
 use serde::Deserialize;
 
+use crate::nearest;
 use crate::settings::{KeyCommand, ModelSettings};
 
 /// What the replay model is called.
@@ -229,32 +230,7 @@ pub(crate) fn config(message: String, hint: String) -> ModelError {
 
 /// Joins the three names nearest to `name`.
 fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let mut ranked: Vec<(usize, &str)> = names.map(|known| (distance(name, known), known)).collect();
-    ranked.sort();
-    ranked.dedup();
-    ranked.iter().take(3).map(|(_, known)| *known).collect::<Vec<_>>().join(", ")
-}
-
-/// Counts the characters to insert, delete or replace, those of a shared beginning taken for nothing.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.to_lowercase().chars().collect(), b.chars().collect());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.iter().enumerate() {
-        let mut diagonal = i;
-        for (cell, right) in (1..).zip(&b) {
-            let above = row.get(cell).copied().unwrap_or(i);
-            let before = if cell == 1 { i + 1 } else { row.get(cell - 1).copied().unwrap_or(i) };
-            let replaced = diagonal + usize::from(left != right);
-            diagonal = above;
-            if let Some(slot) = row.get_mut(cell) {
-                *slot = replaced.min(above + 1).min(before + 1);
-            }
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(a.len())
+    nearest::names(name, names, 3).join(", ")
 }
 
 #[cfg(test)]
@@ -323,13 +299,5 @@ mod tests {
         for row in TABLE.iter() {
             assert!(known_kind(&row.name).is_some(), "{}", row.name);
         }
-    }
-
-    #[test]
-    fn distance_counts_edits() {
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("openrouter", "open_router"), 1);
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("abc", ""), 3);
     }
 }

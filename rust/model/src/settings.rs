@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -26,6 +27,8 @@ pub struct ModelSettings {
     pub prices: BTreeMap<String, PriceSettings>,
     /// Tokens that a reply may have; the provider's default if absent.
     pub max_output_tokens: Option<u32>,
+    /// The folder of what may be lost, for lists of models; they are not kept if absent.
+    pub cache_dir: Option<PathBuf>,
     /// Where local servers are looked for.
     pub local: LocalEndpoints,
 }
@@ -39,6 +42,7 @@ impl ModelSettings {
             timeouts: Timeouts::default(),
             retries: Retries::default(),
             prices: BTreeMap::new(),
+            cache_dir: None,
             max_output_tokens: None,
             local: LocalEndpoints::default(),
         }

@@ -9,6 +9,7 @@ use koda_protocol::port::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, 
 use tokio::time::Instant;
 
 use crate::attempt::{Attempt, Step};
+use crate::catalog;
 use crate::failure::Failure;
 use crate::models::Inner;
 use crate::retry;
@@ -109,7 +110,15 @@ impl Sending {
                 });
                 self.phase = Phase::Wait(Instant::now() + wait);
             }
-            None => self.phase = Phase::Over(Some(given_up(failure, self.attempts))),
+            None => {
+                let mut error = given_up(failure, self.attempts);
+                if error.kind == ModelErrorKind::UnknownModel
+                    && let Some(nearest) = catalog::nearest_to(&self.inner, &self.request.model).await
+                {
+                    error.hint = Some(nearest);
+                }
+                self.phase = Phase::Over(Some(error));
+            }
         }
     }
 }

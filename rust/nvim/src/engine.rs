@@ -130,6 +130,7 @@ fn model_settings(settings: &Settings) -> ModelSettings {
     let mut models = ModelSettings::new(env);
     models.providers = settings.providers.clone();
     models.timeouts = settings.timeouts;
+    models.cache_dir = Some(settings.state_dir.clone());
     models.prices = settings.prices.clone();
     models.max_output_tokens = settings.max_output_tokens;
     models

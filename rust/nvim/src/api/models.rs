@@ -13,6 +13,7 @@ use crate::engine::Koda;
 /// Adds the functions to `table`.
 pub fn register(lua: &Lua, table: &LuaTable) -> LuaResult<()> {
     table.set("ways", function(lua, ways)?)?;
+    table.set("models", function(lua, models)?)?;
     table.set("context", function(lua, context)?)
 }
 
@@ -29,6 +30,12 @@ fn ways(lua: &Lua, koda: &Koda, callback: LuaFunction) -> Result<bool, UserError
         let local_servers = models.local_servers().await;
         Ok(Ways { ways: models.ways(), local_servers, default_model: models.default_model() })
     })
+}
+
+/// Lists what providers offer; lists of the last day are not asked for again unless they are wanted `anew`.
+fn models(lua: &Lua, koda: &Koda, (anew, callback): (bool, LuaFunction)) -> Result<bool, UserError> {
+    let models = koda.models.clone();
+    later(lua, koda, callback, async move { Ok(models.listings(anew).await) })
 }
 
 #[derive(Default, Deserialize)]
