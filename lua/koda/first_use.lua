@@ -16,7 +16,9 @@ local usable = {}
 ---@return string[]
 function M.models()
   if not looked then
-    M.look(function() end)
+    M.look(function()
+      M.list(false, function() end)
+    end)
   end
   return usable
 end
@@ -52,15 +54,16 @@ local function add_offered(listings)
   table.sort(usable)
 end
 
---- Asks the providers what they offer.
+--- Lists what the providers offer.
+---@param may_ask boolean whether they are asked, for which key commands may run
 ---@param callback fun(listings: koda.Listing[])
-function M.list(callback)
+function M.list(may_ask, callback)
   local notify = require("koda.notify")
   local native, problem = require("koda.native").get()
   if not native then
     return notify.error(problem --[[@as koda.Error]])
   end
-  native.models(false, function(listings, failure)
+  native.models(may_ask, function(listings, failure)
     if not listings then
       return notify.error(failure --[[@as koda.Error]])
     end
@@ -84,7 +87,6 @@ function M.look(callback)
     end
     usable = usable_models(ways)
     callback(ways)
-    M.list(function() end)
   end)
 end
 

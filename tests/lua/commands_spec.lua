@@ -50,13 +50,17 @@ return {
   end,
 
   ["what providers offer is shown with its size and price, as far as they are known"] = function()
+    local function of(input, output)
+      return { rates = { input = input, output = output } }
+    end
+    local own = { { model = "own::b" }, { model = "own::c", price = of(0, 0) } }
     local lines = require("koda.first_use").offers({
-      { provider = "lab", models = { { model = "lab::a", context = 128000, price = { rates = { input = 2, output = 0.05 } } } } },
-      { provider = "own", models = { { model = "own::b" }, { model = "own::c", price = { rates = { input = 0, output = 0 } } } } },
+      { provider = "lab", models = { { model = "lab::a", context = 128000, price = of(2, 0.05) } } },
+      { provider = "own", models = own },
       { provider = "off", models = {}, problem = "no connection" },
     })
     local text = table.concat(lines, "\n")
-    for _, part in ipairs({ "lab::a +128.0k +%$2.00 in, %$0.0500 out", "own::b +%? +price unknown", "own::c +%? +free" }) do
+    for _, part in ipairs({ "lab::a +128.0k +%$2.00 in, %$0.0500 out", "own::b +%? +price", "own::c +%? +free" }) do
       assert(text:find(part), text)
     end
     assert(text:find("off: no connection", 1, true), text)

@@ -103,12 +103,12 @@ function Native.sessions(cwd, callback) end
 ---@return koda.Error?
 function Native.ways(callback) end
 
---- Asks the providers that have a key, or an endpoint of yours, what they offer. Lists are kept for a day.
----@param anew boolean asks also where the list is not a day old
+--- Lists what providers offer that have a key, or an endpoint of yours. Lists are kept for a day.
+---@param may_ask boolean without it only lists that are kept are told
 ---@param callback fun(listings?: koda.Listing[], problem?: koda.Error)
 ---@return true?
 ---@return koda.Error?
-function Native.models(anew, callback) end
+function Native.models(may_ask, callback) end
 
 --- Tells what a session sends, or what a new one would.
 ---@param opts { session?: string, cwd: string, model?: string, mode?: koda.Mode, trust?: koda.Trust }

@@ -7,7 +7,7 @@ return function(call)
     return first_use.choose(call.args)
   end
   first_use.look(function(ways)
-    first_use.list(function(listings)
+    first_use.list(true, function(listings)
       local lines = first_use.explain(ways)
       require("koda.view").open("Koda: models", vim.list_extend(lines, first_use.offers(listings)))
     end)

@@ -60,8 +60,9 @@ struct Kept {
 
 type File = BTreeMap<String, Kept>;
 
-/// Asks every provider that has a key or an endpoint of the user's, all at once.
-pub(crate) async fn listings(inner: &Inner, anew: bool) -> Vec<Listing> {
+/// Lists what every provider offers that has a key or an endpoint of the user's. Unless it may ask, only lists
+/// that are kept, for which no key is looked up.
+pub(crate) async fn listings(inner: &Inner, may_ask: bool) -> Vec<Listing> {
     let is_set = |name: &str| inner.settings.providers.contains_key(name);
     let named = provider::names(&inner.settings).into_iter();
     let found = named.filter_map(|name| provider::find(&inner.settings, &name).ok());
@@ -71,7 +72,7 @@ pub(crate) async fn listings(inner: &Inner, anew: bool) -> Vec<Listing> {
         .filter(|found| found.kind != AdapterKind::OpenAIResp || is_set(&found.name))
         .collect();
     let listing = async |provider: &Provider| {
-        let (models, problem) = match offered(inner, provider, anew).await {
+        let (models, problem) = match offered(inner, provider, may_ask).await {
             Ok(models) => (models, None),
             Err(error) => (Vec::new(), Some(error.message)),
         };
@@ -85,27 +86,30 @@ pub(crate) async fn nearest_to(inner: &Inner, full: &str) -> Option<String> {
     let named = provider::resolve(&inner.settings, full).ok()?;
     // An error waits for this: it must not wait long.
     let offered =
-        tokio::time::timeout(HINT_PATIENCE, offered(inner, &named.provider, false)).await.ok()?.ok()?;
+        tokio::time::timeout(HINT_PATIENCE, offered(inner, &named.provider, true)).await.ok()?.ok()?;
     let prefix = format!("{}::", named.provider.name);
     let names = offered.iter().filter_map(|offered| offered.model.strip_prefix(&prefix));
     let nearest = nearest::names(&named.model, names, 3);
     (!nearest.is_empty()).then(|| format!("the nearest that it offers are {}", nearest.join(", ")))
 }
 
-async fn offered(inner: &Inner, provider: &Provider, anew: bool) -> Result<Vec<Offered>, ModelError> {
+async fn offered(inner: &Inner, provider: &Provider, may_ask: bool) -> Result<Vec<Offered>, ModelError> {
     let endpoint = inner.endpoint(provider).await?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    // Held while a list is asked for: two who want one at once must not both ask and write.
     let mut file = inner.listed.lock().await;
     let lists = match file.as_mut() {
         Some(lists) => lists,
         None => file.insert(read(inner).await),
     };
     let fresh = |kept: &&Kept| kept.endpoint == endpoint && now.saturating_sub(kept.asked) < FRESH.as_secs();
-    if let Some(kept) = lists.0.get(&provider.name).filter(fresh).filter(|_| !anew) {
+    if let Some(kept) = lists.0.get(&provider.name).filter(fresh) {
         return Ok(own_numbers(inner, kept.models.clone()));
     }
+    // Not held while somebody is asked: the other providers are asked at the same time.
     drop(file);
+    if !may_ask {
+        return Ok(Vec::new());
+    }
     let models =
         tokio::time::timeout(PATIENCE, ask(inner, provider, &endpoint)).await.unwrap_or_else(|_| {
             Err(provider::config(

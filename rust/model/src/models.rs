@@ -71,10 +71,10 @@ impl Models {
         ways::default_model(&self.inner)
     }
 
-    /// Asks the providers that have a key, or an endpoint of the user's, what they offer. Lists of the last day
-    /// are taken from the file unless they are wanted `anew`.
-    pub async fn listings(&self, anew: bool) -> Vec<Listing> {
-        catalog::listings(&self.inner, anew).await
+    /// Asks the providers that have a key, or an endpoint of the user's, what they offer, unless their lists of
+    /// the last day are kept. Unless it `may_ask`, nobody is asked and no key command runs.
+    pub async fn listings(&self, may_ask: bool) -> Vec<Listing> {
+        catalog::listings(&self.inner, may_ask).await
     }
 
     /// Asks the usual ports for local servers. Takes half a second at most.

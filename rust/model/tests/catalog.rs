@@ -52,7 +52,7 @@ async fn names_sizes_and_prices_are_read_in_each_form() {
     let mut settings = settings(&server.address());
     let own = PriceSettings { context: Some(9), ..PriceSettings::default() };
     settings.prices.insert("chat::coder-small".to_owned(), own);
-    let listings = Models::new(settings).listings(false).await;
+    let listings = Models::new(settings).listings(true).await;
     let chat = of(&listings, "chat");
     let names: Vec<&str> = chat.models.iter().map(|offered| offered.model.as_str()).collect();
     assert_eq!(names, ["chat::auto", "chat::coder-large", "chat::coder-small"]);
@@ -66,7 +66,7 @@ async fn names_sizes_and_prices_are_read_in_each_form() {
 }
 
 #[tokio::test]
-async fn lists_are_kept_for_other_neovims_until_they_are_wanted_anew() {
+async fn lists_are_kept_for_other_neovims_and_nobody_is_asked_again() {
     let server = Server::answering(|_, _| openai_list());
     let folder = tempfile::tempdir().unwrap();
     let build = || {
@@ -75,30 +75,30 @@ async fn lists_are_kept_for_other_neovims_until_they_are_wanted_anew() {
         settings.cache_dir = Some(folder.path().join("koda"));
         Models::new(settings)
     };
-    let first = build().listings(false).await;
+    assert_eq!(build().listings(false).await[0].models, [], "nobody was asked yet");
+    assert_eq!(server.requests().len(), 0);
+    let first = build().listings(true).await;
+    assert_eq!(build().listings(true).await, first);
     assert_eq!(build().listings(false).await, first);
     assert_eq!(server.requests().len(), 1);
-    let models = build();
-    models.listings(true).await;
-    assert_eq!(server.requests().len(), 2);
     let text = std::fs::read_to_string(folder.path().join("koda/models.json")).unwrap();
     assert!(text.contains("coder-large") && !text.contains(KEY));
 
     std::fs::write(folder.path().join("koda/models.json"), "{ torn").unwrap();
-    assert_eq!(build().listings(false).await, first);
+    assert_eq!(build().listings(true).await, first);
 }
 
 #[tokio::test]
 async fn a_provider_that_can_not_be_asked_says_why() {
     let server =
         Server::answering(|_, _| Reply::json(401, &json!({ "error": { "message": format!("bad {KEY}") } })));
-    let listings = Models::new(settings(&server.address())).listings(false).await;
+    let listings = Models::new(settings(&server.address())).listings(true).await;
     for listing in &listings {
         let problem = listing.problem.as_ref().unwrap();
         assert!(problem.contains("401") && !problem.contains(KEY), "{problem}");
     }
     let page = Server::answering(|_, _| Reply::new(200, "text/html", "<html>login</html>"));
-    let listings = Models::new(settings(&page.address())).listings(false).await;
+    let listings = Models::new(settings(&page.address())).listings(true).await;
     assert!(of(&listings, "chat").problem.is_some());
 }
 

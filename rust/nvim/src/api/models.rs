@@ -32,10 +32,10 @@ fn ways(lua: &Lua, koda: &Koda, callback: LuaFunction) -> Result<bool, UserError
     })
 }
 
-/// Lists what providers offer; lists of the last day are not asked for again unless they are wanted `anew`.
-fn models(lua: &Lua, koda: &Koda, (anew, callback): (bool, LuaFunction)) -> Result<bool, UserError> {
+/// Lists what providers offer; nobody is asked twice a day, and nobody at all unless it may ask.
+fn models(lua: &Lua, koda: &Koda, (may_ask, callback): (bool, LuaFunction)) -> Result<bool, UserError> {
     let models = koda.models.clone();
-    later(lua, koda, callback, async move { Ok(models.listings(anew).await) })
+    later(lua, koda, callback, async move { Ok(models.listings(may_ask).await) })
 }
 
 #[derive(Default, Deserialize)]
