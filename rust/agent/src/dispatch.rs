@@ -20,14 +20,11 @@ use crate::asking::Asking;
 use crate::instructions;
 use crate::order::{Place, Queues};
 use crate::refusals::{self, is_denied};
-use crate::repeats::Repeat;
+use crate::repeats::{self, Repeat};
 use crate::session::Session;
 
 /// How long a stopped tool may take to tell what it had, before it is dropped.
 const GRACE: Duration = Duration::from_millis(700);
-
-/// What a model that repeats itself is told.
-const WARNING: &str = "\n[You have made this very call several times in a row. Its result will not change: step back and try something else.]";
 
 /// A call, with what is known of it.
 struct Understood {
@@ -48,6 +45,8 @@ pub struct Dispatcher {
     cancel: CancellationToken,
     /// Whether denied calls get a warning.
     warns: bool,
+    /// Whether failed calls get one.
+    struggles: bool,
 }
 
 impl Dispatcher {
@@ -59,13 +58,27 @@ impl Dispatcher {
             unattended: session.unattended(),
             cancel: cancel.clone(),
         });
-        Self { session: session.clone(), asking, mode, trust, cancel: cancel.clone(), warns: false }
+        Self {
+            session: session.clone(),
+            asking,
+            mode,
+            trust,
+            cancel: cancel.clone(),
+            warns: false,
+            struggles: false,
+        }
     }
 
     /// Tells the model with each denied call, if `warns`, that it goes on in vain.
     #[must_use]
     pub fn warning(self, warns: bool) -> Self {
         Self { warns, ..self }
+    }
+
+    /// Tells the model with each failed call, if it `struggles`, that nothing works.
+    #[must_use]
+    pub fn struggling(self, struggles: bool) -> Self {
+        Self { struggles, ..self }
     }
 
     /// Runs calls and returns their results in the order of the calls. The session has them already.
@@ -108,10 +121,12 @@ impl Dispatcher {
             () = instructions::attach(&self.session, &touches, &mut result) => {}
         }
         if repeat == Repeat::Warn {
-            result.text.push_str(WARNING);
+            result.text.push_str(repeats::WARNING);
         }
         if self.warns && is_denied(&result) {
             result.text.push_str(refusals::WARNING);
+        } else if self.struggles && !result.ok {
+            result.text.push_str(repeats::STRUGGLE);
         }
         self.session.answer(result.clone());
         result

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use koda_protocol::port::{ModelError, ModelErrorKind, ModelRequest, StopReason};
-use koda_protocol::{Event, Outcome, Part, ToolCall, UserError};
+use koda_protocol::{Event, Outcome, Part, ToolCall, ToolResult, UserError};
 use tokio_util::sync::CancellationToken;
 
 use crate::dispatch::{Dispatcher, needs_user};
 use crate::prompt;
 use crate::refusals::Denials;
-use crate::repeats::{Repeat, Repeats};
+use crate::repeats::{Repeat, Repeats, Struggle};
 use crate::session::Session;
 use crate::step::{self, Step};
 
@@ -24,6 +24,7 @@ pub async fn run(session: Arc<Session>, cancel: CancellationToken) {
         steps: 0,
         repeats: Repeats::default(),
         denials: Denials::default(),
+        struggle: Struggle::default(),
         empty: 0,
     };
     // A panic within must not leave the session busy for ever.
@@ -43,6 +44,7 @@ struct Turn {
     steps: u32,
     repeats: Repeats,
     denials: Denials,
+    struggle: Struggle,
     /// Empty replies in a row.
     empty: u32,
 }
@@ -191,7 +193,9 @@ impl Turn {
             .collect();
         let is_stuck = noted.iter().any(|(_, repeat)| *repeat == Repeat::Stop);
         let dispatcher = Dispatcher::new(session, session.current().mode, None, &self.cancel);
-        let results = dispatcher.warning(self.denials.is_due()).run(noted).await;
+        let dispatcher = dispatcher.warning(self.denials.is_due()).struggling(self.struggle.is_due());
+        let results = dispatcher.run(noted).await;
+        self.repeats.answered(&results);
         if self.cancel.is_cancelled() {
             return Some(Outcome::Cancelled);
         }
@@ -203,9 +207,20 @@ impl Turn {
                 .hint("tell it what to do differently");
             return Some(self.fail(error));
         }
-        if self.denials.note(&results) {
+        self.stuck(&results)
+    }
+
+    /// Ends the turn of a model whose calls are all denied, or all fail.
+    fn stuck(&mut self, results: &[ToolResult]) -> Option<Outcome> {
+        let struggles = self.struggle.note(results);
+        if self.denials.note(results) {
             let error = UserError::new("denied", "the model goes on with calls that are denied")
                 .hint("tell it what to do instead, or trust it more");
+            return Some(self.fail(error));
+        }
+        if struggles {
+            let error = UserError::new("loop", "none of the model's last calls did what it was asked")
+                .hint("tell it what to do differently");
             return Some(self.fail(error));
         }
         None

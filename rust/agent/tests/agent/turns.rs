@@ -233,3 +233,37 @@ async fn a_model_that_repeats_itself_is_told_and_then_stopped() {
     assert_eq!(rig.hall.begun().len(), 9, "the last one was not run");
     rig.check();
 }
+
+#[tokio::test]
+async fn a_model_whose_calls_all_fail_is_told_and_then_stopped() {
+    let mut rig = rig();
+    for n in 0..20 {
+        let path = format!("nosuch-{n}.txt");
+        rig.model
+            .says([call("", "Read", json!({ "path": path })), call("", "Read", json!({ "path": path }))]);
+    }
+    rig.open(Trust::Auto).prompt("go".to_owned(), String::new());
+    assert_eq!(rig.end().await, Outcome::Failed);
+    assert_eq!((rig.errors(), rig.model.requests().len()), (vec!["loop".to_owned()], 8));
+    let told: Vec<usize> = (0..)
+        .zip(rig.results())
+        .filter(|(_, (.., text))| text.contains("Stop and think"))
+        .map(|(at, _)| at)
+        .collect();
+    assert_eq!(told, [6, 7], "with the fourth message's results");
+    rig.check();
+}
+
+#[tokio::test]
+async fn a_call_that_works_between_failures_is_progress() {
+    let mut rig = rig();
+    rig.editor.put(rig.root().join("a.txt"), "one\n");
+    for n in 0..18 {
+        let path = if n % 3 == 2 { "a.txt".to_owned() } else { format!("nosuch-{n}.txt") };
+        rig.model.says([call("", "Read", json!({ "path": path }))]);
+    }
+    rig.model.says([text("Done.")]);
+    rig.open(Trust::Auto).prompt("go".to_owned(), String::new());
+    assert_eq!(rig.end().await, Outcome::Done);
+    assert!(rig.results().iter().all(|(.., text)| !text.contains("Stop and think")));
+}
