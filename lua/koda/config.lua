@@ -63,6 +63,14 @@ local PROVIDER = section("koda.config.Provider", "One provider.", {
   map("headers", "Headers to send with each request.", option("", "string", nil, "The header's value.")),
 })
 
+local EFFORTS = { "none", "minimal", "low", "medium", "high", "max" }
+
+local MODEL_OPTIONS = section("koda.config.ModelOptions", "What the requests to a model ask for.", {
+  option("effort", "enum", nil, "How much it is to reason.", { values = EFFORTS }),
+  option("temperature", "number", nil, "How freely it is to choose its words.", { min = 0 }),
+  option("max_tokens", "integer", nil, "Tokens that a reply may have; over `max_output_tokens`.", { min = 1 }),
+})
+
 local PRICE = section("koda.config.Price", "A price, in US dollars for a million tokens.", {
   option("input", "number", nil, "Of tokens sent.", { min = 0 }),
   option("output", "number", nil, "Of tokens received.", { min = 0 }),
@@ -78,6 +86,11 @@ M.SCHEMA = {
     "The model, `provider::model`; without it the first provider whose key is found."
   ),
   map("providers", "How to reach providers, by the name before `::`.", PROVIDER),
+  map(
+    "model_options",
+    "What requests ask for, by `provider::model`, which may end in `*`; else the provider decides.",
+    MODEL_OPTIONS
+  ),
   map("prices", "Your own prices of models, by `provider::model`, which may end in `*`.", PRICE),
   section("budget", "Limits of what may be spent, in US dollars, see |koda-cost|.", {
     option("turn", "number", nil, "By one prompt.", { min = 0 }),

@@ -8,6 +8,11 @@
 ---@field key_command? string|string[] The command that prints the key: a line for `sh`, or a list of words.
 ---@field headers? table<string, string> Headers to send with each request.
 
+---@class koda.config.ModelOptions
+---@field effort? "none"|"minimal"|"low"|"medium"|"high"|"max" How much it is to reason.
+---@field temperature? number How freely it is to choose its words.
+---@field max_tokens? integer Tokens that a reply may have; over `max_output_tokens`.
+
 ---@class koda.config.Price
 ---@field input? number Of tokens sent.
 ---@field output? number Of tokens received.
@@ -66,6 +71,7 @@
 ---@class koda.Settings
 ---@field model? string The model, `provider::model`; without it the first provider whose key is found.
 ---@field providers? table<string, koda.config.Provider> How to reach providers, by the name before `::`.
+---@field model_options? table<string, koda.config.ModelOptions> What requests ask for, by `provider::model`, which may end in `*`; else the provider decides.
 ---@field prices? table<string, koda.config.Price> Your own prices of models, by `provider::model`, which may end in `*`.
 ---@field budget? koda.Settings.budget Limits of what may be spent, in US dollars, see |koda-cost|.
 ---@field mode? "agent"|"plan"|"ask"|"debug"|"educator" Which tools the model is offered.
@@ -134,6 +140,7 @@
 ---@class koda.Config
 ---@field model? string The model, `provider::model`; without it the first provider whose key is found.
 ---@field providers table<string, koda.config.Provider> How to reach providers, by the name before `::`.
+---@field model_options table<string, koda.config.ModelOptions> What requests ask for, by `provider::model`, which may end in `*`; else the provider decides.
 ---@field prices table<string, koda.config.Price> Your own prices of models, by `provider::model`, which may end in `*`.
 ---@field budget koda.Config.budget Limits of what may be spent, in US dollars, see |koda-cost|.
 ---@field mode "agent"|"plan"|"ask"|"debug"|"educator" Which tools the model is offered.

@@ -37,5 +37,9 @@ pub use catalog::{Listing, Offered};
 pub use local::LocalServer;
 pub use models::Models;
 pub use prices::PriceSettings;
-pub use settings::{Env, KeyCommand, LocalEndpoints, ModelSettings, ProviderSettings, Retries, Timeouts};
+
+pub use settings::{
+    Effort, Env, KeyCommand, LocalEndpoints, ModelSettings, OptionSettings, ProviderSettings, Retries,
+    Timeouts,
+};
 pub use ways::Way;

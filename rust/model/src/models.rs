@@ -21,7 +21,7 @@ use crate::http::Http;
 use crate::keys::{Key, Keys};
 use crate::local::{self, LocalServer};
 use crate::provider::{self, Named, Provider};
-use crate::settings::ModelSettings;
+use crate::settings::{self, Effort, ModelSettings};
 use crate::ways::{self, Way};
 use crate::wire::Format;
 use crate::{history, prices, replay, stream};
@@ -172,8 +172,12 @@ impl Inner {
 
     fn options(&self, named: &Named, format: Format) -> ChatOptions {
         let mut options = ChatOptions::default().with_capture_usage(true).with_capture_content(false);
-        if let Some(most) = self.settings.max_output_tokens {
+        let own = settings::named(&self.settings.options, &named.full).copied().unwrap_or_default();
+        if let Some(most) = own.max_tokens.or(self.settings.max_output_tokens) {
             options = options.with_max_tokens(most);
+        }
+        if let Some(temperature) = own.temperature {
+            options = options.with_temperature(temperature);
         }
         if !named.provider.headers.is_empty() {
             options = options.with_extra_headers(Headers::from(named.provider.headers.clone()));
@@ -184,6 +188,9 @@ impl Inner {
         if suffixed && format == Format::OpenAi && !takes_effort(named) {
             options = options.with_reasoning_effort(ReasoningEffort::Budget(0));
         }
+        if let Some(effort) = own.effort {
+            options = options.with_reasoning_effort(reasoning(effort));
+        }
         options
     }
 }
@@ -191,6 +198,17 @@ impl Inner {
 /// Whether an effort may stand at the end of a model's name.
 fn takes_effort(named: &Named) -> bool {
     matches!(named.provider.name.as_str(), "openai" | "deepseek") && named.provider.endpoint.is_none()
+}
+
+fn reasoning(effort: Effort) -> ReasoningEffort {
+    match effort {
+        Effort::None => ReasoningEffort::Zero,
+        Effort::Minimal => ReasoningEffort::Minimal,
+        Effort::Low => ReasoningEffort::Low,
+        Effort::Medium => ReasoningEffort::Medium,
+        Effort::High => ReasoningEffort::High,
+        Effort::Max => ReasoningEffort::Max,
+    }
 }
 
 fn client(http: reqwest::Client) -> Result<Client, ModelError> {

@@ -7,6 +7,7 @@ use koda_protocol::cost::{ModelFacts, Price, Rates};
 use serde::Deserialize;
 
 use crate::provider::{LLAMA_CPP, REPLAY};
+use crate::settings;
 
 /// The user's own numbers for a model, in US dollars for a million tokens. Others stay as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
@@ -61,7 +62,7 @@ fn rows() -> impl Iterator<Item = Option<Row>> {
 /// Returns what is known of `provider::model`: what the user says, else the table.
 pub(crate) fn facts(set: &BTreeMap<String, PriceSettings>, model: &str) -> ModelFacts {
     let known = known(model);
-    let Some(own) = named(set, model) else { return known };
+    let Some(own) = settings::named(set, model) else { return known };
     let rates = known.price.map(|price| price.rates);
     let rates = match (
         own.input.or(rates.map(|rates| rates.input)),
@@ -81,16 +82,9 @@ pub(crate) fn facts(set: &BTreeMap<String, PriceSettings>, model: &str) -> Model
     ModelFacts { price, context: own.context.or(known.context) }
 }
 
-/// Finds the user's entry: by the whole name, else by the longest beginning that ends in `*`.
-fn named(set: &BTreeMap<String, PriceSettings>, model: &str) -> Option<PriceSettings> {
-    let begins = |name: &str| name.strip_suffix('*').is_some_and(|begin| model.starts_with(begin));
-    let widest = || set.iter().filter(|(name, _)| begins(name)).max_by_key(|(name, _)| name.len());
-    set.get(model).or_else(|| widest().map(|(_, own)| own)).copied()
-}
-
 /// Tells whether the user says anything of a model.
 pub(crate) fn is_set(set: &BTreeMap<String, PriceSettings>, model: &str) -> bool {
-    named(set, model).is_some()
+    settings::named(set, model).is_some()
 }
 
 fn known(model: &str) -> ModelFacts {

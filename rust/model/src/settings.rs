@@ -25,6 +25,8 @@ pub struct ModelSettings {
     pub retries: Retries,
     /// By `provider::model`, which may end in `*`: the user's own prices.
     pub prices: BTreeMap<String, PriceSettings>,
+    /// By `provider::model`, which may end in `*`: what its requests ask for.
+    pub options: BTreeMap<String, OptionSettings>,
     /// Tokens that a reply may have; the provider's default if absent.
     pub max_output_tokens: Option<u32>,
     /// The folder of what may be lost, for lists of models; they are not kept if absent.
@@ -42,6 +44,7 @@ impl ModelSettings {
             timeouts: Timeouts::default(),
             retries: Retries::default(),
             prices: BTreeMap::new(),
+            options: BTreeMap::new(),
             cache_dir: None,
             max_output_tokens: None,
             local: LocalEndpoints::default(),
@@ -81,6 +84,43 @@ impl fmt::Debug for ProviderSettings {
             .field("adapter", &self.adapter)
             .finish()
     }
+}
+
+/// What the requests to a model ask for. What is absent is left to the provider.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OptionSettings {
+    /// How much it is to reason.
+    pub effort: Option<Effort>,
+    /// How freely it is to choose its words, from 0.
+    pub temperature: Option<f64>,
+    /// Tokens that a reply may have.
+    pub max_tokens: Option<u32>,
+}
+
+/// How much a model is to reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    /// Not at all.
+    None,
+    /// As little as it can.
+    Minimal,
+    /// A little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+    /// As much as it can.
+    Max,
+}
+
+/// Finds what the user says of a model: by the whole name, else by the longest beginning that ends in `*`.
+pub(crate) fn named<'a, T>(set: &'a BTreeMap<String, T>, model: &str) -> Option<&'a T> {
+    let begins = |name: &str| name.strip_suffix('*').is_some_and(|begin| model.starts_with(begin));
+    let widest = || set.iter().filter(|(name, _)| begins(name)).max_by_key(|(name, _)| name.len());
+    set.get(model).or_else(|| widest().map(|(_, own)| own))
 }
 
 /// A command whose output's first line is a key.

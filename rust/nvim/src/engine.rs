@@ -131,6 +131,7 @@ fn model_settings(settings: &Settings) -> ModelSettings {
     models.providers = settings.providers.clone();
     models.timeouts = settings.timeouts;
     models.cache_dir = Some(settings.state_dir.clone());
+    models.options = settings.model_options.clone();
     models.prices = settings.prices.clone();
     models.max_output_tokens = settings.max_output_tokens;
     models

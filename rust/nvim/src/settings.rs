@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use koda_model::{PriceSettings, ProviderSettings, Timeouts};
+use koda_model::{OptionSettings, PriceSettings, ProviderSettings, Timeouts};
 use koda_protocol::{Mode, ToolPolicy, Trust};
 use koda_shell::sandbox::{Network, Profile};
 use serde::Deserialize;
@@ -26,6 +26,8 @@ pub struct Settings {
     pub max_steps: Option<u32>,
     /// By `provider::model`: the user's own prices.
     pub prices: BTreeMap<String, PriceSettings>,
+    /// By `provider::model`: what its requests ask for.
+    pub model_options: BTreeMap<String, OptionSettings>,
     /// Limits of what may be spent.
     pub budget: Limits,
     /// Tokens that a model may write in one message.

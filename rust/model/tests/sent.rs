@@ -1,0 +1,152 @@
+//! What goes over the wire: the same prefix in each step of a turn, and nothing that an API refuses.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::*;
+use koda_model::testing::{Reply, Server, Turn};
+use koda_model::{Models, OptionSettings};
+use koda_protocol::message::{Message, Part, Role};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+
+/// A server that answers all requests in the wire's form.
+fn answering(wire: Wire) -> Server {
+    let stream = wire.stream(&Turn::new().text("fine"));
+    Server::answering(move |_, _| Reply::sse(stream.clone()))
+}
+
+/// Takes the marks out that say where a cache ends: they move on, and are no part of what is cached. A text that
+/// stands alone is written as a block where it has a mark, and as a string elsewhere, which Anthropic's protocol
+/// calls the same.
+fn unmarked(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| match value {
+                Value::String(text) if name == "content" && fields.contains_key("role") => {
+                    (name.clone(), json!([{ "type": "text", "text": text }]))
+                }
+                value => (name.clone(), unmarked(value)),
+            };
+            fields.iter().filter(|(name, _)| *name != "cache_control").map(field).collect()
+        }
+        Value::Array(items) => items.iter().map(unmarked).collect(),
+        other => other.clone(),
+    }
+}
+
+fn marks(value: &Value) -> usize {
+    match value {
+        Value::Object(fields) => {
+            usize::from(fields.contains_key("cache_control")) + fields.values().map(marks).sum::<usize>()
+        }
+        Value::Array(items) => items.iter().map(marks).sum(),
+        _ => 0,
+    }
+}
+
+#[tokio::test]
+async fn each_step_of_a_turn_begins_with_the_bytes_of_the_last() {
+    for wire in WIRES {
+        let server = answering(wire);
+        let models = models(&server.address());
+        let mut messages = vec![Message::user("go")];
+        for step in 0..6 {
+            collect(&models, request(wire.model(), messages.clone())).await;
+            let id = format!("call_{step}");
+            messages.push(assistant(vec![say("I look."), call(&id, json!({ "path": "a", "n": step }))]));
+            messages.push(user(vec![result(&id, "text of the file")]));
+        }
+        let bodies: Vec<Value> = server.requests().iter().map(|received| received.json()).collect();
+        assert_eq!(bodies.len(), 6);
+        for pair in bodies.windows(2) {
+            for field in ["system", "tools"] {
+                assert_eq!(
+                    pair[0].get(field).map(Value::to_string),
+                    pair[1].get(field).map(Value::to_string)
+                );
+            }
+            let sent = |body: &Value| unmarked(&body["messages"]).to_string();
+            let (before, after) = (sent(&pair[0]), sent(&pair[1]));
+            assert!(after.starts_with(before.trim_end_matches(']')), "{wire:?}:\n{before}\n{after}");
+        }
+        let expected = if wire == Wire::Anthropic { 2 } else { 0 };
+        assert!(bodies.iter().all(|body| marks(body) == expected), "{wire:?}: {}", bodies[0]);
+    }
+}
+
+fn part(role: Role) -> impl Strategy<Value = Part> {
+    let id = prop::sample::select(vec![
+        "a",
+        "b",
+        "call_of_ninety_characters_and_more_that_no_provider_takes_as_it_stands_0123456789abcdef_z",
+    ]);
+    let other = prop_oneof![
+        id.clone().prop_map(|id| call(id, json!({ "path": "x" }))),
+        id.clone().prop_map(|id| call(id, Value::String("{\"cut".to_owned()))),
+        prop::option::of(Just("sig".to_owned()))
+            .prop_map(|signature| Part::Reasoning { text: "hm".to_owned(), signature }),
+    ];
+    let own = id.prop_map(|id| result(id, "out"));
+    let text = prop::sample::select(vec!["", " ", "text"]).prop_map(say);
+    let rest = if role == Role::User { own.boxed() } else { other.boxed() };
+    prop_oneof![text, rest]
+}
+
+/// What cancels, denials, errors, resumes and switches of the model may leave behind.
+fn history() -> impl Strategy<Value = Vec<Message>> {
+    let message = prop::sample::select(vec![Role::User, Role::Assistant]).prop_flat_map(|role| {
+        prop::collection::vec(part(role), 0..5).prop_map(move |parts| Message { role, parts })
+    });
+    prop::collection::vec(message, 0..9)
+}
+
+#[tokio::test]
+async fn whatever_happened_before_no_request_breaks_an_apis_rules() {
+    let mut runner = TestRunner::default();
+    for wire in WIRES {
+        let server = answering(wire);
+        let models = models(&server.address());
+        for _ in 0..1_000 {
+            let mut messages = history().new_tree(&mut runner).unwrap().current();
+            messages.push(Message::user("go on"));
+            let (_, error) = collect(&models, request(wire.model(), messages.clone())).await;
+            assert_eq!(error, None, "{messages:?}");
+            assert_eq!(server.problems(), Vec::<String>::new(), "{wire:?}: {messages:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn options_of_a_model_are_sent_and_those_of_others_are_not() {
+    for wire in WIRES {
+        let server = answering(wire);
+        let mut settings = settings(&server.address());
+        let provider = wire.model().split("::").next().unwrap();
+        let own =
+            |temperature, max_tokens| OptionSettings { temperature, max_tokens, ..OptionSettings::default() };
+        settings.options.insert(format!("{provider}::*"), own(Some(0.25), Some(777)));
+        settings.options.insert("other::*".to_owned(), own(Some(1.0), Some(1)));
+        let models = Models::new(settings);
+        collect(&models, hello(wire.model())).await;
+        let body = server.requests()[0].json();
+        assert_eq!(
+            (&body["temperature"], body["max_tokens"].as_u64().or(body["max_completion_tokens"].as_u64())),
+            (&json!(0.25), Some(777)),
+            "{body}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_effort_is_sent_as_the_protocol_has_it() {
+    let server = answering(Wire::OpenAi);
+    let mut settings = settings(&server.address());
+    let low: OptionSettings = serde_json::from_value(json!({ "effort": "low" })).unwrap();
+    settings.options.insert("chat::scripted".to_owned(), low);
+    collect(&Models::new(settings), hello("chat::scripted")).await;
+    assert_eq!(server.requests()[0].json()["reasoning_effort"], "low");
+}
