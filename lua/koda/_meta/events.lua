@@ -21,6 +21,11 @@
 ---@field text string What the user typed.
 ---@field context? string Context sent along (a selection with its path and lines), empty if none.
 
+--- Something that happened outside of the turn is told to the model, with the next request.
+---@class koda.event.Note: koda.EventBase
+---@field type "note"
+---@field text string What happened, as the model reads it.
+
 --- The user sent a message while a turn ran; it goes in at the next step, as a `user_message`.
 ---@class koda.event.Queued: koda.EventBase
 ---@field type "queued"
@@ -136,6 +141,6 @@
 ---@field usage? koda.Usage The turn's tokens, as far as they were counted.
 ---@field cost? koda.Spent What the turn cost.
 
----@alias koda.EventType "session_start"|"user_message"|"queued"|"step_start"|"text_delta"|"reasoning_delta"|"call_forming"|"message"|"tool_call"|"approval"|"answer"|"tool_output"|"tool_result"|"todo"|"usage"|"retry"|"settings"|"notice"|"error"|"turn_end"
+---@alias koda.EventType "session_start"|"user_message"|"note"|"queued"|"step_start"|"text_delta"|"reasoning_delta"|"call_forming"|"message"|"tool_call"|"approval"|"answer"|"tool_output"|"tool_result"|"todo"|"usage"|"retry"|"settings"|"notice"|"error"|"turn_end"
 
 ---@alias koda.Event table one of the classes above, told apart by `type`

@@ -175,6 +175,10 @@ function DRAW.retry(view, event)
   say(view, "↻ ", text, "KodaNotice")
 end
 
+function DRAW.note(view, event)
+  say(view, "ℹ ", event.text:match("[^\n]*"), "KodaNotice")
+end
+
 function DRAW.notice(view, event)
   say(view, "ℹ ", event.text, "KodaNotice")
 end

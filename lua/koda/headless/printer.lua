@@ -203,6 +203,10 @@ function on.retry(printer, event)
   return printer:lines("notice", { printer:style("yellow", text) })
 end
 
+function on.note(printer, event)
+  return printer:lines("notice", { printer:style("dim", describe.harmless(event.text:match("[^\n]*"))) })
+end
+
 function on.notice(printer, event)
   return printer:lines("notice", { printer:style("yellow", describe.harmless(event.text)) })
 end

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::asking::Asking;
 use crate::instructions;
+use crate::notes::Note;
 use crate::order::{Place, Queues};
 use crate::refusals::{self, is_denied};
 use crate::repeats::{self, Repeat};
@@ -280,7 +281,7 @@ impl Dispatcher {
 
     fn context(&self, call: &ToolCall, review: Option<Review>) -> ToolContext {
         let session = &self.session;
-        let emitter = session.emitter().clone();
+        let (emitter, told) = (session.emitter().clone(), session.clone());
         ToolContext {
             call: call.id.clone(),
             session: session.id().clone(),
@@ -290,6 +291,7 @@ impl Dispatcher {
             review,
             cancel: self.cancel.clone(),
             emit: Arc::new(move |event| emitter.emit(event)),
+            note: Arc::new(move |text| told.note(Note { text, wakes: true })),
         }
     }
 }

@@ -35,6 +35,11 @@ impl History {
         &self.ids
     }
 
+    /// Tells whether the model has the word: the last message is not its own.
+    pub fn wants_answer(&self) -> bool {
+        self.messages.last().is_some_and(|message| message.role == Role::User)
+    }
+
     /// Adds a message of the user. Open calls are closed before it.
     pub fn push_user(&mut self, text: &str, context: &str) {
         self.close();
@@ -101,6 +106,7 @@ impl History {
     fn take_in(&mut self, event: &Event) {
         match event {
             Event::UserMessage { text, context } => self.push_user(text, context),
+            Event::Note { text } => self.push_user(text, ""),
             Event::Message { message, .. } => self.push_assistant(message.clone()),
             Event::ToolResult { id, tool, ok, text, data } => self.answer(ToolResult {
                 id: id.clone(),

@@ -20,6 +20,7 @@ use crate::engine::{EngineParts, Shared};
 use crate::history::History;
 use crate::instructions::{Nested, Reader};
 use crate::journal::{Emitter, Stored};
+use crate::notes::{Note, Notes};
 use crate::prompt::{self, Circumstances, PromptPart};
 use crate::refusals::Refusals;
 use crate::spending::Purse;
@@ -94,6 +95,7 @@ struct State {
     refused: Refusals,
     history: History,
     queued: VecDeque<(String, String)>,
+    notes: Notes,
     running: Option<CancellationToken>,
     total: Usage,
     /// Of the running turn, or the last one.
@@ -130,6 +132,7 @@ impl Session {
             refused: Refusals::default(),
             history: History::default(),
             queued: VecDeque::new(),
+            notes: Notes::default(),
             running: None,
             total: Usage::default(),
             turn_usage: None,
@@ -198,6 +201,11 @@ impl Session {
         }
         state.queued.push_back((text, context));
         self.begin(&mut state);
+    }
+
+    /// Tells the model of something with the next request. It begins no turn.
+    pub fn note(&self, note: Note) {
+        self.lock().notes.push(note);
     }
 
     /// Stops the running turn, if one runs. The turn's end is told by its event.

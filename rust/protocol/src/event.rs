@@ -55,6 +55,11 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         context: String,
     },
+    /// Something that happened outside of the turn is told to the model, with the next request.
+    Note {
+        /// What happened, as the model reads it.
+        text: String,
+    },
     /// The user sent a message while a turn ran; it goes in at the next step, as a `user_message`.
     Queued {
         /// What the user typed.

@@ -12,6 +12,7 @@ mod process;
 pub mod render;
 pub mod sandbox;
 mod task;
+mod tree;
 mod view;
 
 pub use options::{PoolOptions, Size};

@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use koda_protocol::TaskId;
-use koda_protocol::port::{Command, CommandOutcome, CommandState, Confinement, Terminals, TerminalsError};
+use koda_protocol::port::{
+    Command, CommandOutcome, CommandState, Confinement, TaskInfo, Terminals, TerminalsError,
+};
+use koda_protocol::{SessionId, TaskId};
 use tokio::runtime::Handle;
 
 use crate::frame::Frames;
@@ -14,16 +16,25 @@ use crate::options::{PoolOptions, Size};
 use crate::process;
 use crate::sandbox::{self, Profile};
 use crate::task::Task;
+use crate::tree;
 use crate::view::{TerminalInfo, View};
 
 /// A command that prints nothing for so long goes on in the background.
 const SILENCE: Duration = Duration::from_secs(5 * 60);
+
+/// A command that waits for an answer for so long goes on in the background, so that the model hears of it.
+const UNANSWERED: Duration = Duration::from_secs(20);
+
+/// Tasks that ended in the background and can still be asked for.
+const REMEMBERED: usize = 16;
 
 #[derive(Default)]
 struct Inner {
     /// By terminal: the newest task in it.
     terminals: BTreeMap<u32, Arc<Task>>,
     sizes: BTreeMap<u32, Size>,
+    /// By number: what went to the background, and the newest of what ended there.
+    tasks: BTreeMap<u64, Arc<Task>>,
     /// Terminals whose number is taken while their process starts.
     starting: Vec<u32>,
     next_task: u64,
@@ -53,8 +64,8 @@ impl Pool {
     /// Types bytes into a terminal; none arrive where no command runs.
     pub fn input(&self, terminal: u32, bytes: &[u8]) {
         let task = self.lock().terminals.get(&terminal).cloned();
-        if let Some(task) = task.filter(|task| task.ended().is_none()) {
-            task.side.input(bytes);
+        if let Some(task) = task.filter(|task| !task.is_settled()) {
+            task.typed(bytes);
         }
     }
 
@@ -71,7 +82,7 @@ impl Pool {
     /// Ends what runs in a terminal and forgets it.
     pub fn close(&self, terminal: u32) {
         let Some(task) = self.lock().terminals.remove(&terminal) else { return };
-        task.command.cancel.cancel();
+        task.stop.cancel();
     }
 
     /// Lists the terminals by number.
@@ -82,11 +93,7 @@ impl Pool {
             session: task.command.session.clone(),
             title: task.command.text.clone(),
             task_id: task.id.clone(),
-            status: task.status(if task.ended().is_some() {
-                CommandState::Done
-            } else {
-                CommandState::Running
-            }),
+            status: task.status(),
         };
         inner.terminals.iter().map(info).collect()
     }
@@ -96,7 +103,7 @@ impl Pool {
         let mut inner = self.lock();
         let busy = |inner: &Inner, number: &u32| {
             inner.starting.contains(number)
-                || inner.terminals.get(number).is_some_and(|task| task.ended().is_none())
+                || inner.terminals.get(number).is_some_and(|task| !task.is_settled())
         };
         let number = (1..).find(|number| !busy(&inner, number)).unwrap_or(u32::MAX);
         inner.starting.push(number);
@@ -120,50 +127,20 @@ impl Pool {
         self.0.view.output(terminal, prompt(&command.text).as_bytes());
         let task = Task::watch(id, terminal, command, process, frames);
         inner.terminals.insert(terminal, task.clone());
+        drop(inner);
+        tokio::spawn(keep(self.clone(), task.clone()));
         Ok(task)
     }
 
-    /// Waits for a task's end, or for what ends the waiting; a stop or time limit ends the task.
-    async fn attend(&self, task: &Task) -> CommandState {
-        let command = &task.command;
-        let limit = |limit: Option<Duration>| async move {
-            match limit {
-                Some(limit) => tokio::time::sleep(limit).await,
-                None => std::future::pending().await,
-            }
-        };
-        let foreground = async {
-            match command.foreground_timeout {
-                Some(limit) => tokio::time::sleep(limit).await,
-                None => task.silent_for(SILENCE).await,
-            }
-        };
-        tokio::select! {
-            () = task.finished() => CommandState::Done,
-            () = command.cancel.cancelled() => self.end(task, CommandState::Cancelled).await,
-            () = limit(command.timeout) => self.end(task, CommandState::TimedOut).await,
-            () = foreground => CommandState::Running,
+    /// Returns when a command is to go on in the background.
+    async fn patience(&self, task: &Task) {
+        match task.command.foreground_timeout {
+            Some(limit) => tokio::time::sleep(limit).await,
+            None => tokio::select! {
+                () = task.silent_for(SILENCE) => {}
+                () = task.asks_for(UNANSWERED) => {}
+            },
         }
-    }
-
-    async fn end(&self, task: &Task, state: CommandState) -> CommandState {
-        process::end_group(task.pid, self.0.options.grace).await;
-        // A process that even KILL does not end at once (in the kernel) is not waited for.
-        let _ = tokio::time::timeout(self.0.options.grace, task.finished()).await;
-        state
-    }
-
-    /// Watches a command that goes on in the background.
-    fn leave(&self, task: Arc<Task>) {
-        let pool = self.clone();
-        tokio::spawn(async move {
-            let cancel = task.command.cancel.clone();
-            let state = tokio::select! {
-                () = task.finished() => CommandState::Done,
-                () = cancel.cancelled() => pool.end(&task, CommandState::Cancelled).await,
-            };
-            pool.0.view.status(task.terminal, &task.status(state));
-        });
     }
 
     async fn run_in(&self, command: Command) -> Result<CommandOutcome, TerminalsError> {
@@ -175,13 +152,79 @@ impl Pool {
         }
         let background = command.background;
         let task = self.start(command)?;
-        let state = if background { CommandState::Running } else { self.attend(&task).await };
-        self.0.view.status(task.terminal, &task.status(state));
-        if state == CommandState::Running {
-            self.leave(task.clone());
+        if !background {
+            tokio::select! {
+                () = task.settled() => {}
+                () = self.patience(&task) => {}
+            }
         }
-        Ok(task.outcome(state))
+        let left = task.leave();
+        // What was begun in the background is asked for by its id, also where it has ended meanwhile.
+        if left || background {
+            self.remember(&task);
+        }
+        if left {
+            self.0.view.status(task.terminal, &task.status());
+        }
+        Ok(task.outcome(true))
     }
+
+    /// Keeps a task that can be asked for; of those that ended only the newest.
+    fn remember(&self, task: &Arc<Task>) {
+        let Some(number) = number(&task.id) else { return };
+        let mut inner = self.lock();
+        inner.tasks.insert(number, task.clone());
+        let ended: Vec<u64> =
+            inner.tasks.iter().filter(|(_, task)| task.is_settled()).map(|(number, _)| *number).collect();
+        for number in ended.iter().take(ended.len().saturating_sub(REMEMBERED)) {
+            inner.tasks.remove(number);
+        }
+    }
+
+    fn find(&self, session: &SessionId, id: &TaskId) -> Result<Arc<Task>, TerminalsError> {
+        let task = number(id).and_then(|number| self.lock().tasks.get(&number).cloned());
+        let task = task.ok_or_else(|| TerminalsError::NoTask(id.clone()))?;
+        if task.command.session == *session { Ok(task) } else { Err(TerminalsError::Foreign(id.clone())) }
+    }
+}
+
+/// Watches a command from its start to its end, and ends it when it is to be ended.
+async fn keep(pool: Pool, task: Arc<Task>) {
+    let Command { cancel, timeout, .. } = task.command.clone();
+    let limit = async {
+        match timeout {
+            Some(limit) => tokio::time::sleep(limit).await,
+            None => std::future::pending().await,
+        }
+    };
+    let asked = async {
+        task.asks_for(Duration::from_secs(2)).await;
+        pool.0.view.status(task.terminal, &task.status());
+        std::future::pending::<()>().await;
+    };
+    let state = tokio::select! {
+        biased;
+        () = task.finished() => CommandState::Done,
+        () = cancel.cancelled() => CommandState::Cancelled,
+        () = task.stop.cancelled() => CommandState::Cancelled,
+        () = limit => CommandState::TimedOut,
+        () = asked => CommandState::Done,
+    };
+    if state != CommandState::Done {
+        tree::end(task.pid, pool.0.options.grace).await;
+        // A process that even KILL does not end at once (in the kernel) is not waited for.
+        let _ = tokio::time::timeout(pool.0.options.grace, task.finished()).await;
+    }
+    let alone = task.settle(state);
+    pool.0.view.status(task.terminal, &task.status());
+    if let Some(on_end) = task.command.on_end.as_ref().filter(|_| alone) {
+        on_end(&task.outcome(false));
+    }
+}
+
+/// The number within a task's id.
+fn number(id: &TaskId) -> Option<u64> {
+    id.0.strip_prefix("sh:")?.parse().ok()
 }
 
 /// What people see above a command's output.
@@ -205,14 +248,35 @@ impl Terminals for Pool {
         }
     }
 
+    fn tasks(&self, session: &SessionId) -> Vec<TaskInfo> {
+        let inner = self.lock();
+        inner.tasks.values().filter(|task| task.command.session == *session).map(|task| task.info()).collect()
+    }
+
+    fn look(&self, session: &SessionId, task: &TaskId) -> Result<CommandOutcome, TerminalsError> {
+        Ok(self.find(session, task)?.outcome(false))
+    }
+
+    async fn wait(&self, session: &SessionId, task: &TaskId) -> Result<CommandOutcome, TerminalsError> {
+        let task = self.find(session, task)?;
+        task.settled().await;
+        Ok(task.outcome(false))
+    }
+
+    async fn end(&self, session: &SessionId, task: &TaskId) -> Result<CommandOutcome, TerminalsError> {
+        let task = self.find(session, task)?;
+        task.end().await;
+        Ok(task.outcome(false))
+    }
+
     async fn shutdown(&self, grace: Duration) {
         let tasks: Vec<Arc<Task>> = {
             let mut inner = self.lock();
             inner.closed = true;
             std::mem::take(&mut inner.terminals).into_values().collect()
         };
-        let running = tasks.iter().filter(|task| task.ended().is_none());
-        let ends: Vec<_> = running.map(|task| tokio::spawn(process::end_group(task.pid, grace))).collect();
+        let running = tasks.iter().filter(|task| !task.is_settled());
+        let ends: Vec<_> = running.map(|task| tokio::spawn(tree::end(task.pid, grace))).collect();
         for end in ends {
             // A panic there has nothing left to end.
             let _ = end.await;

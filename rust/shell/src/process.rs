@@ -4,21 +4,26 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 use koda_protocol::port::TerminalsError;
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system};
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::sync::{mpsc, watch};
 
 use crate::options::{PoolOptions, Size};
 use crate::sandbox::{self, Bounds};
 
-/// How often to look whether an ended group is gone.
-const POLL: Duration = Duration::from_millis(20);
+/// Pieces of output that may wait to be taken in. A program that prints faster than it is read is held up by its
+/// terminal, so that a flood grows nothing here.
+const PIECES: usize = 16;
+
+/// The terminal flag for showing what is typed.
+const ECHO: u64 = 0o10;
+
+/// The terminal flag for reading whole lines.
+const LINES: u64 = if cfg!(target_os = "linux") { 0o2 } else { 0x100 };
 
 /// How a process ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
     /// The exit code, unless a signal ended it.
     pub exit_code: Option<i32>,
@@ -31,7 +36,7 @@ pub struct Process {
     /// Process id of the shell; it leads a session and process group of its own.
     pub pid: Option<u32>,
     /// Pieces of output as they come; closed when the terminal is.
-    pub output: mpsc::UnboundedReceiver<Vec<u8>>,
+    pub output: mpsc::Receiver<Vec<u8>>,
     /// How it ended, once it has.
     pub ended: watch::Receiver<Option<Ended>>,
     /// Its terminal's other side.
@@ -54,6 +59,13 @@ impl Side {
         if let Err(error) = inner.writer.write_all(bytes).and_then(|()| inner.writer.flush()) {
             tracing::debug!(%error, "a terminal took no input");
         }
+    }
+
+    /// Tells whether what is typed is not shown although lines are read: somebody is asked for a secret.
+    pub fn hides_typing(&self) -> bool {
+        let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let flags = inner.master.get_termios().map(|termios| termios.local_flags.bits());
+        flags.is_some_and(|flags| u64::from(flags) & LINES != 0 && u64::from(flags) & ECHO == 0)
     }
 
     /// Changes the size.
@@ -122,13 +134,13 @@ fn spawn(
 }
 
 /// Reads in a thread of its own: a pseudo-terminal's read can't be awaited.
-fn read(mut reader: Box<dyn Read + Send>) -> mpsc::UnboundedReceiver<Vec<u8>> {
-    let (sender, receiver) = mpsc::unbounded_channel();
+fn read(mut reader: Box<dyn Read + Send>) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel(PIECES);
     thread::spawn(move || {
         let mut buffer = vec![0; 64 * 1024];
         // An error is the end as well: Linux says EIO when the last process has closed the terminal.
         while let Ok(read @ 1..) = reader.read(&mut buffer) {
-            if sender.send(buffer.get(..read).unwrap_or_default().to_vec()).is_err() {
+            if sender.blocking_send(buffer.get(..read).unwrap_or_default().to_vec()).is_err() {
                 break;
             }
         }
@@ -167,21 +179,4 @@ fn signal_name(words: &str) -> String {
     ];
     let name = known.iter().find(|(said, _)| words.starts_with(said)).map(|(_, name)| *name);
     name.unwrap_or(words).to_owned()
-}
-
-/// Ends a process group: TERM, then after `grace` KILL. Returns when all of it is gone or killed.
-pub async fn end_group(pid: Option<u32>, grace: Duration) {
-    let Some(group) = pid.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw) else { return };
-    // ESRCH: it is gone already, which is what is wanted.
-    let _ = kill_process_group(group, Signal::TERM);
-    // Programs that wait for a continued terminal would not see TERM.
-    let _ = kill_process_group(group, Signal::CONT);
-    let deadline = tokio::time::Instant::now() + grace;
-    while tokio::time::Instant::now() < deadline {
-        if test_kill_process_group(group).is_err() {
-            return;
-        }
-        tokio::time::sleep(POLL).await;
-    }
-    let _ = kill_process_group(group, Signal::KILL);
 }

@@ -17,6 +17,15 @@ const HEAD: usize = 256 * 1024;
 /// Bytes of finished lines kept from the end.
 const TAIL: usize = 512 * 1024;
 
+/// What of a text was told already.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// Lines told whole.
+    lines: u64,
+    /// What was told of the line after them.
+    begun: String,
+}
+
 /// Renders bytes as they come.
 #[derive(Default)]
 pub struct Renderer {
@@ -35,6 +44,49 @@ impl Renderer {
     /// Returns the bytes taken in so far.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Returns the line that the cursor is in.
+    pub fn last_line(&self) -> String {
+        self.screen.window.get(self.screen.row).map(|line| line.iter().collect()).unwrap_or_default()
+    }
+
+    /// Returns what came since it was last told. A line that was told in part is told on, or anew if it changed.
+    pub fn news(&self, told: &mut Told) -> String {
+        let screen = &self.screen;
+        let shown = screen.window.iter().map(|line| line.iter().collect::<String>());
+        let shown: Vec<String> = shown.map(|line| line.trim_end_matches(' ').to_owned()).collect();
+        let (last, whole) = shown.split_last().map_or(("", &[][..]), |(last, whole)| (last.as_str(), whole));
+        let above = screen.head_lines + screen.dropped + screen.tail.len() as u64;
+        let mut lines: Vec<&str> = Vec::new();
+        let mut skip = told.lines;
+        let mut note = None;
+        lines.extend(screen.head.lines().skip(usize::try_from(skip).unwrap_or(usize::MAX)));
+        skip = skip.saturating_sub(screen.head_lines);
+        if skip < screen.dropped {
+            note = Some(lines.len());
+        }
+        skip = skip.saturating_sub(screen.dropped);
+        let from = usize::try_from(skip).unwrap_or(usize::MAX);
+        lines.extend(screen.tail.iter().skip(from).map(|line| line.trim_end_matches('\n')));
+        let from = usize::try_from(told.lines.saturating_sub(above)).unwrap_or(usize::MAX);
+        lines.extend(whole.iter().skip(from).map(String::as_str));
+        let mut text = String::new();
+        for (at, line) in lines.iter().enumerate() {
+            if note == Some(at) {
+                text.push_str("[... lines dropped ...]\n");
+            }
+            let rest = if at == 0 { line.strip_prefix(told.begun.as_str()).unwrap_or(line) } else { line };
+            text.push_str(rest);
+            text.push('\n');
+        }
+        let rest = match lines.is_empty() {
+            true => last.strip_prefix(told.begun.as_str()).unwrap_or(last),
+            false => last,
+        };
+        text.push_str(rest);
+        *told = Told { lines: above + whole.len() as u64, begun: last.to_owned() };
+        text
     }
 
     /// Returns the text so far; a note stands where lines of a flood were dropped.
@@ -59,6 +111,7 @@ impl Renderer {
 
 struct Screen {
     head: String,
+    head_lines: u64,
     tail: VecDeque<String>,
     tail_bytes: usize,
     dropped: u64,
@@ -71,6 +124,7 @@ impl Default for Screen {
     fn default() -> Self {
         Self {
             head: String::new(),
+            head_lines: 0,
             tail: VecDeque::new(),
             tail_bytes: 0,
             dropped: 0,
@@ -103,6 +157,7 @@ impl Screen {
 
     fn finish(&mut self, line: String) {
         if self.tail.is_empty() && self.head.len() + line.len() <= HEAD {
+            self.head_lines += 1;
             return self.head.push_str(&line);
         }
         self.tail_bytes += line.len();
@@ -222,6 +277,26 @@ mod tests {
     fn colours_and_titles_are_left_out() {
         assert_eq!(shown(b"\x1b[31mred\x1b[0m \x1b]0;title\x07plain\r\n"), "red plain\n");
         assert_eq!(shown("gr\u{fc}n \u{1F600}\u{FFFD}\r\n".as_bytes()), "gr\u{fc}n \u{1F600}\u{FFFD}\n");
+    }
+
+    #[test]
+    fn news_are_told_once() {
+        let (mut renderer, mut told) = (Renderer::default(), Told::default());
+        let mut news = |bytes: &[u8]| {
+            renderer.feed(bytes);
+            renderer.news(&mut told)
+        };
+        assert_eq!(news(b"one\r\ntw"), "one\ntw");
+        assert_eq!(news(b""), "");
+        assert_eq!(news(b"o\r\nthree"), "o\nthree");
+        assert_eq!(news(b"\r\x1b[Kfour\r\n"), "four\n");
+        let many: String = (0..300).map(|n| format!("line {n}\r\n")).collect();
+        assert!(news(many.as_bytes()).starts_with("line 0\nline 1\n"));
+        assert_eq!(news(b"end\r\n"), "end\n");
+        let flood: String = (0..200_000).map(|n| format!("flood {n}\r\n")).collect();
+        let told_of_flood = news(flood.as_bytes());
+        assert!(told_of_flood.starts_with("flood 0\n") && told_of_flood.ends_with("flood 199999\n"));
+        assert!(told_of_flood.contains("\n[... lines dropped ...]\n"));
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! One command from its start to its end, watched until then.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use koda_protocol::TaskId;
-use koda_protocol::port::{Command, CommandOutcome, CommandState, OnOutput};
-use tokio::sync::watch;
+use koda_protocol::port::{Command, CommandOutcome, CommandState, OnOutput, TaskInfo};
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 
 use crate::frame::Frames;
 use crate::process::{Ended, Process, Side};
-use crate::render::Renderer;
+use crate::render::{Renderer, Told};
 use crate::view::Status;
 
 /// After the process's end its last output may still be on its way through the terminal. A background
@@ -21,6 +23,12 @@ const GLIMPSE: Duration = Duration::from_millis(250);
 
 /// Bytes of a glimpse.
 const GLIMPSE_BYTES: usize = 2 * 1024;
+
+/// A command that stands behind a question for so long waits for an answer.
+const THINKS: Duration = Duration::from_secs(2);
+
+/// What the last word of a question ends with.
+const ASKS: &[char] = &[':', '?', '>', ']', ')', '%', '#', '$'];
 
 /// A command that was started.
 pub struct Task {
@@ -34,55 +42,106 @@ pub struct Task {
     pub command: Command,
     /// Its terminal's other side.
     pub side: Side,
+    /// Cancelled to end it, whatever becomes of the turn that began it.
+    pub stop: CancellationToken,
     begun: Instant,
-    renderer: Mutex<Renderer>,
-    last_output: Mutex<Instant>,
+    inner: Mutex<Inner>,
     ended: watch::Sender<Option<Ended>>,
+    state: watch::Sender<CommandState>,
+    waiters: AtomicU32,
+}
+
+struct Inner {
+    renderer: Renderer,
+    told: Told,
+    last_output: Instant,
+    took: Option<Duration>,
+    background: bool,
 }
 
 impl Task {
     /// Begins to watch a process.
     pub fn watch(id: TaskId, terminal: u32, command: Command, process: Process, frames: Frames) -> Arc<Self> {
         let Process { pid, output, ended, side } = process;
+        let inner = Inner {
+            renderer: Renderer::default(),
+            told: Told::default(),
+            last_output: Instant::now(),
+            took: None,
+            background: false,
+        };
         let task = Arc::new(Self {
             id,
             terminal,
             pid,
             command,
             side,
+            stop: CancellationToken::new(),
             begun: Instant::now(),
-            renderer: Mutex::default(),
-            last_output: Mutex::new(Instant::now()),
+            inner: Mutex::new(inner),
             ended: watch::Sender::new(None),
+            state: watch::Sender::new(CommandState::Running),
+            waiters: AtomicU32::new(0),
         });
         tokio::spawn(follow(task.clone(), output, ended, frames));
         task
     }
 
-    fn renderer(&self) -> MutexGuard<'_, Renderer> {
-        self.renderer.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn last_output(&self) -> MutexGuard<'_, Instant> {
-        self.last_output.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns how it ended, if it has.
-    pub fn ended(&self) -> Option<Ended> {
-        self.ended.borrow().clone()
-    }
-
-    /// Returns when it has ended and its output is in.
+    /// Returns when its process has ended and its output is in.
     pub async fn finished(&self) {
         let mut ended = self.ended.subscribe();
         // The sender lives in the task itself: it can't be gone.
         let _ = ended.wait_for(Option::is_some).await;
     }
 
+    /// Tells how far it is.
+    pub fn state(&self) -> CommandState {
+        *self.state.borrow()
+    }
+
+    /// Tells whether it is over, and why is known.
+    pub fn is_settled(&self) -> bool {
+        self.state() != CommandState::Running
+    }
+
+    /// Settles why it is over. Returns whether it had gone to the background and nobody waits for its end.
+    pub fn settle(&self, state: CommandState) -> bool {
+        let mut inner = self.lock();
+        inner.took = Some(self.begun.elapsed());
+        let alone = inner.background && self.waiters.load(Ordering::Relaxed) == 0;
+        self.state.send_replace(state);
+        alone
+    }
+
+    /// Sends it to the background, unless it is over.
+    pub fn leave(&self) -> bool {
+        let mut inner = self.lock();
+        inner.background = !self.is_settled();
+        inner.background
+    }
+
+    /// Returns when it is over. Whoever calls this is told of the end, and nobody else need be.
+    pub async fn settled(&self) {
+        let _waits = Waits::begin(&self.waiters);
+        let mut state = self.state.subscribe();
+        let _ = state.wait_for(|state| *state != CommandState::Running).await;
+    }
+
+    /// Ends it and returns when that is done.
+    pub async fn end(&self) {
+        let _waits = Waits::begin(&self.waiters);
+        self.stop.cancel();
+        self.settled().await;
+    }
+
     /// Returns when it has printed nothing for `silence`.
     pub async fn silent_for(&self, silence: Duration) {
         loop {
-            let quiet = self.last_output().elapsed();
+            let quiet = self.lock().last_output.elapsed();
             if quiet >= silence {
                 return;
             }
@@ -90,20 +149,72 @@ impl Task {
         }
     }
 
-    /// Describes it for the view.
-    pub fn status(&self, state: CommandState) -> Status {
-        let ended = self.ended();
-        Status {
-            state,
-            exit_code: ended.as_ref().and_then(|ended| ended.exit_code),
-            signal: ended.and_then(|ended| ended.signal),
+    /// Returns when it seems to have waited for somebody to type for `patience`.
+    pub async fn asks_for(&self, patience: Duration) {
+        loop {
+            self.silent_for(patience).await;
+            if self.is_waiting() {
+                return;
+            }
+            tokio::time::sleep(THINKS).await;
         }
     }
 
-    /// Describes it for the caller.
-    pub fn outcome(&self, state: CommandState) -> CommandOutcome {
-        let Status { exit_code, signal, .. } = self.status(state);
-        let renderer = self.renderer();
+    /// Tells whether it seems to wait for somebody to type: it stands still behind a question.
+    pub fn is_waiting(&self) -> bool {
+        let inner = self.lock();
+        let quiet = inner.last_output.elapsed() >= THINKS;
+        let asks = || inner.renderer.last_line().trim_end().ends_with(ASKS);
+        quiet && !self.is_settled() && (asks() || self.side.hides_typing())
+    }
+
+    /// Notes that somebody typed: what was asked is being answered.
+    pub fn typed(&self, bytes: &[u8]) {
+        self.lock().last_output = Instant::now();
+        self.side.input(bytes);
+    }
+
+    fn ended(&self) -> Ended {
+        self.ended.borrow().clone().unwrap_or_default()
+    }
+
+    fn took(&self, inner: &Inner) -> u64 {
+        let took = inner.took.unwrap_or_else(|| self.begun.elapsed());
+        u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Describes it for the view.
+    pub fn status(&self) -> Status {
+        let Ended { exit_code, signal } = self.ended();
+        Status { state: self.state(), exit_code, signal, waiting: self.is_waiting() }
+    }
+
+    /// Describes it for a list.
+    pub fn info(&self) -> TaskInfo {
+        let Status { state, exit_code, signal, waiting } = self.status();
+        let inner = self.lock();
+        TaskInfo {
+            task_id: self.id.clone(),
+            command: self.command.text.clone(),
+            state,
+            exit_code,
+            signal,
+            pid: self.pid,
+            terminal: self.terminal,
+            age_ms: self.took(&inner),
+            output_bytes: inner.renderer.bytes(),
+            waiting,
+        }
+    }
+
+    /// Describes it for the caller, with all output or with what is new since the last time.
+    pub fn outcome(&self, all: bool) -> CommandOutcome {
+        let Status { state, exit_code, signal, waiting } = self.status();
+        let mut inner = self.lock();
+        let mut told = std::mem::take(&mut inner.told);
+        let news = inner.renderer.news(&mut told);
+        inner.told = told;
+        let output = if all { inner.renderer.text() } else { news };
         CommandOutcome {
             exit_code,
             signal,
@@ -113,24 +224,42 @@ impl Task {
             // The shell is the command's own: its end is the command's.
             verified: true,
             cwd: self.command.cwd.clone(),
-            duration_ms: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            duration_ms: self.took(&inner),
             terminal: self.terminal,
-            output: renderer.text(),
-            output_bytes: renderer.bytes(),
+            waiting,
+            output,
+            output_bytes: inner.renderer.bytes(),
         }
     }
 
     fn take(&self, bytes: &[u8], frames: &Frames) {
-        *self.last_output() = Instant::now();
         frames.push(bytes);
-        self.renderer().feed(bytes);
+        let mut inner = self.lock();
+        inner.last_output = Instant::now();
+        inner.renderer.feed(bytes);
+    }
+}
+
+/// Counts whoever waits for the end of a task.
+struct Waits<'a>(&'a AtomicU32);
+
+impl<'a> Waits<'a> {
+    fn begin(count: &'a AtomicU32) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// Takes in a task's output until it has ended.
 async fn follow(
     task: Arc<Task>,
-    mut output: tokio::sync::mpsc::UnboundedReceiver<Vec<u8>>,
+    mut output: mpsc::Receiver<Vec<u8>>,
     mut ended: watch::Receiver<Option<Ended>>,
     frames: Frames,
 ) {
@@ -156,7 +285,8 @@ async fn follow(
     };
     let _ = tokio::time::timeout(DRAIN, drained).await;
     frames.flush();
-    task.ended.send_replace(Some(end.unwrap_or(Ended { exit_code: None, signal: None })));
+    task.ended.send_replace(Some(end.unwrap_or_default()));
+    drop(task);
     // What a child in the background prints later is shown, but is no part of the result.
     while let Some(bytes) = output.recv().await {
         frames.push(&bytes);

@@ -28,6 +28,8 @@ pub struct Status {
     pub exit_code: Option<i32>,
     /// The signal that ended it (`TERM`), if one did.
     pub signal: Option<String>,
+    /// Whether it seems to wait for somebody to type.
+    pub waiting: bool,
 }
 
 /// What a list of terminals says of one.

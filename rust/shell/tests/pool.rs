@@ -42,6 +42,7 @@ fn command(text: &str) -> Command {
         foreground_timeout: None,
         cancel: CancellationToken::new(),
         on_output: None,
+        on_end: None,
     }
 }
 
@@ -162,4 +163,126 @@ async fn a_missing_folder_is_told() {
     let (pool, _) = pool("/bin/sh");
     let error = pool.run(Command { cwd: "/no/such/folder".into(), ..command("true") }).await.unwrap_err();
     assert!(error.to_string().contains("/no/such/folder"));
+}
+
+/// Whether a process is there and not merely unreaped.
+fn lives(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_time_limit_holds_in_the_background_and_ends_what_left_the_group() {
+    let (pool, _) = pool("/bin/sh");
+    // One in a session of its own, one that ignores TERM: both below a shell that ignores it too.
+    let text = "trap '' TERM; setsid sh -c 'trap \"\" TERM; echo pid $$; while :; do sleep 1; done' & \
+                sh -c 'trap \"\" TERM; echo pid $$; while :; do sleep 1; done' & wait; sleep 600";
+    let ended = Arc::new(Mutex::new(None));
+    let (tell, told) = (ended.clone(), Arc::new(tokio::sync::Notify::new()));
+    let notify = told.clone();
+    let on_end: koda_protocol::port::OnEnd = Arc::new(move |outcome: &CommandOutcome| {
+        *tell.lock().unwrap() = Some(outcome.clone());
+        notify.notify_one();
+    });
+    let limits = Command {
+        background: true,
+        timeout: Some(Duration::from_secs(1)),
+        on_end: Some(on_end),
+        ..command(text)
+    };
+    let begun = pool.run(limits).await.unwrap();
+    assert_eq!(begun.state, CommandState::Running);
+    told.notified().await;
+    let outcome = ended.lock().unwrap().take().unwrap();
+    assert_eq!((outcome.state, outcome.pid), (CommandState::TimedOut, begun.pid));
+    let whole = format!("{}{}", begun.output, outcome.output);
+    let pids: Vec<&str> = whole.lines().filter_map(|line| line.strip_prefix("pid ")).collect();
+    assert_eq!(pids.len(), 2, "{whole}");
+    assert!(!pids.iter().any(|pid| lives(pid)), "{whole}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_is_asked_for_by_its_own_session_and_tells_news_once() {
+    let (pool, _) = pool("/bin/sh");
+    let (ours, other) = ("s".into(), "other".into());
+    let begun = Command { background: true, ..command("echo one; read line; echo two; exit 3") };
+    let begun = pool.run(begun).await.unwrap();
+    let id = begun.task_id.clone();
+    let mut seen = begun.output;
+    while !seen.contains("one\n") {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        seen.push_str(&pool.look(&ours, &id).unwrap().output);
+    }
+    assert_eq!(seen, "one\n");
+    assert!(matches!(pool.look(&other, &id), Err(koda_protocol::port::TerminalsError::Foreign(_))));
+    assert!(pool.look(&ours, &"sh:99".into()).is_err() && pool.look(&ours, &"agent:1".into()).is_err());
+    assert_eq!((pool.tasks(&ours).len(), pool.tasks(&other).len()), (1, 0));
+    pool.input(begun.terminal, b"\n");
+    let outcome = pool.wait(&ours, &id).await.unwrap();
+    assert_eq!((outcome.state, outcome.exit_code, outcome.pid), (CommandState::Done, Some(3), begun.pid));
+    assert!(outcome.output.ends_with("two\n") && !outcome.output.contains("one"), "{}", outcome.output);
+    assert_eq!(pool.look(&ours, &id).unwrap().output, "");
+    // One that has ended stays as it is.
+    assert_eq!(pool.end(&ours, &id).await.unwrap().exit_code, Some(3));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_in_the_background_is_ended() {
+    let (pool, _) = pool("/bin/sh");
+    let begun = pool.run(Command { background: true, ..command("sleep 600") }).await.unwrap();
+    let outcome = pool.end(&"s".into(), &begun.task_id).await.unwrap();
+    assert_eq!(outcome.state, CommandState::Cancelled);
+    assert!(!lives(&begun.pid.unwrap().to_string()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_waits_for_a_task_is_told_of_its_end_alone() {
+    let (pool, _) = pool("/bin/sh");
+    let told = Arc::new(Mutex::new(0));
+    let tell = told.clone();
+    let on_end: koda_protocol::port::OnEnd = Arc::new(move |_: &CommandOutcome| *tell.lock().unwrap() += 1);
+    let begun = Command { background: true, on_end: Some(on_end), ..command("read line") };
+    let begun = pool.run(begun).await.unwrap();
+    let session = "s".into();
+    let (outcome, ()) = tokio::join!(pool.wait(&session, &begun.task_id), async {
+        tokio::task::yield_now().await;
+        pool.input(begun.terminal, b"\n");
+    });
+    assert_eq!(outcome.unwrap().exit_code, Some(0));
+    assert_eq!(*told.lock().unwrap(), 0);
+}
+
+/// The most memory that this process had, in KiB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_grows_no_memory() {
+    let (pool, _) = pool("/bin/sh");
+    pool.run(command("true")).await.unwrap();
+    let before = peak();
+    let outcome = pool.run(command("yes | head -c 50M")).await.unwrap();
+    assert_eq!(outcome.exit_code, Some(0));
+    // Each `\n` comes as `\r\n`.
+    assert_eq!(outcome.output_bytes, 75 * 1024 * 1024);
+    // Far below what went through; how far exactly is the benches' affair.
+    assert!((peak() - before) * 1024 < outcome.output_bytes * 2 / 3, "{before} KiB before, {} after", peak());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_noticed() {
+    let (pool, _) = pool("/bin/sh");
+    let begun = Command { background: true, ..command("printf 'Password: '; read x; echo thanks") };
+    let begun = pool.run(begun).await.unwrap();
+    let session = "s".into();
+    while !pool.look(&session, &begun.task_id).unwrap().waiting {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(pool.tasks(&session)[0].waiting && pool.list()[0].status.waiting);
+    pool.input(begun.terminal, b"x\n");
+    let outcome = pool.wait(&session, &begun.task_id).await.unwrap();
+    assert!(!outcome.waiting && outcome.output.ends_with("thanks\n"));
 }

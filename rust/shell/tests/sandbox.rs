@@ -73,6 +73,7 @@ impl Rig {
             foreground_timeout: None,
             cancel: CancellationToken::new(),
             on_output: None,
+            on_end: None,
         };
         pool.run(command).await.unwrap()
     }

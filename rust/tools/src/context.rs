@@ -27,6 +27,9 @@ pub struct Ports {
 /// Says what happens while a tool runs.
 pub type Emit = Arc<dyn Fn(Event) + Send + Sync>;
 
+/// Tells the model of something later, with the next request: a command in the background has ended.
+pub type NoteLater = Arc<dyn Fn(String) + Send + Sync>;
+
 /// Where a session works: its project and the folder that relative paths start from.
 #[derive(Clone, Debug)]
 pub struct Workplace {
@@ -72,4 +75,6 @@ pub struct ToolContext {
     pub cancel: CancellationToken,
     /// Says what happens meanwhile.
     pub emit: Emit,
+    /// Tells the model of what happens after the call.
+    pub note: NoteLater,
 }

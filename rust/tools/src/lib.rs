@@ -5,6 +5,7 @@
 
 mod arguments;
 mod context;
+mod ending;
 mod entry;
 mod named;
 mod registry;
@@ -14,7 +15,7 @@ mod search;
 mod state;
 mod tool;
 
-pub use context::{Emit, Ports, ToolContext, Workplace};
+pub use context::{Emit, NoteLater, Ports, ToolContext, Workplace};
 pub use entry::{Job, Output};
 pub use registry::{Prepared, Registry};
 pub use review::Review;

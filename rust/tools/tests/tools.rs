@@ -66,6 +66,7 @@ impl Rig {
             review: None,
             cancel: CancellationToken::new(),
             emit: Arc::new(|_| {}),
+            note: Arc::new(|_| {}),
         };
         prepared.run(context).await
     }
@@ -288,6 +289,10 @@ async fn the_task_list_has_one_thing_in_hand() {
 async fn every_tool_names_the_field_that_is_missing() {
     let rig = rig();
     for spec in rig.registry.specs(Mode::Agent) {
+        // Without a task it lists them all.
+        if spec.name == "TaskOutput" {
+            continue;
+        }
         let required = spec.schema["required"].as_array().cloned().unwrap_or_default();
         if let Some(first) = required.first() {
             let result = rig.call(&spec.name, json!({})).await;

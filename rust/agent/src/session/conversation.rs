@@ -8,6 +8,7 @@ use std::sync::Arc;
 use koda_protocol::{CallId, Event, Message, Outcome, ToolResult, UnixMillis, UserError};
 
 use super::{Recall, Session, State};
+use crate::notes::Note;
 use crate::{history, spending, turn};
 
 impl Session {
@@ -19,9 +20,15 @@ impl Session {
         self.shared.tasks.spawn_on(turn::run(self.clone(), cancel), &self.parts().runtime);
     }
 
-    /// Puts the messages that wait into the history; false if none did.
+    /// Puts the notes and messages that wait into the history; false if there was nothing to answer to.
     fn take_in(&self, state: &mut State) -> bool {
-        let mut taken = false;
+        let mut taken = state.notes.wake();
+        // A note alone that can wait must not end the history: the turn would end with it.
+        while taken || !state.queued.is_empty() || state.history.wants_answer() {
+            let Some(Note { text, .. }) = state.notes.pop() else { break };
+            state.history.push_user(&text, "");
+            self.emitter.emit(Event::Note { text });
+        }
         while let Some((text, context)) = state.queued.pop_front() {
             state.history.push_user(&text, &context);
             self.emitter.emit(Event::UserMessage { text, context });

@@ -202,6 +202,7 @@ impl Terminals for Hall {
             cwd: command.cwd,
             duration_ms: 0,
             terminal: 1,
+            waiting: false,
             output: format!("{} was here\n", command.text),
             output_bytes: 0,
         })

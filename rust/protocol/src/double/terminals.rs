@@ -57,6 +57,7 @@ impl Terminals for ScriptedTerminals {
             cwd: command.cwd,
             duration_ms: 0,
             terminal: 1,
+            waiting: false,
             output_bytes: output.len() as u64,
             output,
         })

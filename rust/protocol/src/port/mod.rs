@@ -16,5 +16,5 @@ pub use editor::{Diagnostic, Editor, EditorError, OpenFile, Severity, Written};
 pub use model::{Model, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ModelStream, StopReason};
 pub use store::{EventSink, SpillRef, Store, StoreError};
 pub use terminals::{
-    Command, CommandOutcome, CommandState, Confinement, OnOutput, Terminals, TerminalsError,
+    Command, CommandOutcome, CommandState, Confinement, OnEnd, OnOutput, TaskInfo, Terminals, TerminalsError,
 };

@@ -13,6 +13,10 @@ use crate::id::{CallId, SessionId, TaskId};
 /// Hears the newest output of a command.
 pub type OnOutput = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// Hears of the end of a command that had gone to the background. `output` of what it gets is what nobody was told
+/// yet. Not called where somebody waited for that end, or asked for it.
+pub type OnEnd = Arc<dyn Fn(&CommandOutcome) + Send + Sync>;
+
 /// A command to run.
 #[derive(Clone)]
 pub struct Command {
@@ -36,6 +40,8 @@ pub struct Command {
     pub cancel: CancellationToken,
     /// Gets the newest output now and then, as text for people. May be called from any thread.
     pub on_output: Option<OnOutput>,
+    /// Hears of its end, if it goes to the background. May be called from any thread.
+    pub on_end: Option<OnEnd>,
 }
 
 /// Whether something confines commands.
@@ -84,7 +90,11 @@ pub struct CommandOutcome {
     pub duration_ms: u64,
     /// The terminal that shows it: a number from 1.
     pub terminal: u32,
-    /// The output as the screen would show it: carriage returns, erasures and colours resolved.
+    /// Whether it seems to wait for somebody to type.
+    #[serde(default)]
+    pub waiting: bool,
+    /// The output as the screen would show it: carriage returns, erasures and colours resolved. Of a task that is
+    /// asked for again only what is new.
     #[serde(skip)]
     pub output: String,
     /// Bytes that came, before any cut.
@@ -110,9 +120,37 @@ pub enum TerminalsError {
         /// Why not.
         reason: String,
     },
-    /// No task has this id, or it belongs to another session.
-    #[error("no task {0}")]
+    /// No task has this id, or it ended long ago.
+    #[error("there is no task {0}")]
     NoTask(TaskId),
+    /// The task belongs to another session.
+    #[error("task {0} belongs to another conversation")]
+    Foreign(TaskId),
+}
+
+/// What a list says of a command that went to the background.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TaskInfo {
+    /// Names it.
+    pub task_id: TaskId,
+    /// The shell text.
+    pub command: String,
+    /// How far it is.
+    pub state: CommandState,
+    /// The exit code, if it ended by itself and it is known.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub signal: Option<String>,
+    /// Process id of its shell.
+    pub pid: Option<u32>,
+    /// The terminal that shows it.
+    pub terminal: u32,
+    /// Milliseconds since it began, or that it took.
+    pub age_ms: u64,
+    /// Bytes that it printed so far.
+    pub output_bytes: u64,
+    /// Whether it seems to wait for somebody to type.
+    pub waiting: bool,
 }
 
 /// Where commands run. Its implementor owns the processes and ends them all when it is shut down.
@@ -124,6 +162,41 @@ pub trait Terminals: Send + Sync {
     /// Tells whether something confines commands.
     fn confinement(&self) -> Confinement {
         Confinement::Off
+    }
+
+    /// Lists the commands of a session that went to the background, oldest first; the newest of those that ended
+    /// are among them.
+    fn tasks(&self, session: &SessionId) -> Vec<TaskInfo> {
+        let _ = session;
+        Vec::new()
+    }
+
+    /// Tells how far a task is, with the output that is new since the last time.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such task, or it is another session's.
+    fn look(&self, session: &SessionId, task: &TaskId) -> Result<CommandOutcome, TerminalsError> {
+        let _ = session;
+        Err(TerminalsError::NoTask(task.clone()))
+    }
+
+    /// Returns when a task has ended, as [`Terminals::look`] tells it then.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such task, or it is another session's.
+    async fn wait(&self, session: &SessionId, task: &TaskId) -> Result<CommandOutcome, TerminalsError> {
+        self.look(session, task)
+    }
+
+    /// Ends a task's whole process group and tells what became of it. One that has ended stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such task, or it is another session's.
+    async fn end(&self, session: &SessionId, task: &TaskId) -> Result<CommandOutcome, TerminalsError> {
+        self.look(session, task)
     }
 
     /// Ends every process group, within `grace`, and returns when all are gone.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use koda_protocol::port::{Command, CommandOutcome, CommandState, Confinement};
+use koda_protocol::port::{Command, CommandOutcome, CommandState, Confinement, OnEnd};
 use koda_protocol::{Effect, Event};
 use koda_trust::ResolvedPath;
 use serde::Deserialize;
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{object, read, rename};
 use crate::context::ToolContext;
+use crate::ending::{ending, told_later};
 use crate::entry::{Entry, Job, Output, data};
 use crate::named;
 
@@ -94,6 +95,8 @@ async fn run(
     confined: bool,
 ) -> Output {
     let (emit, call) = (context.emit.clone(), context.call.clone());
+    let (note, text) = (context.note.clone(), args.command.clone());
+    let on_end: OnEnd = Arc::new(move |outcome| note(told_later(&text, outcome)));
     let command = Command {
         text: args.command,
         cwd: cwd.as_path().to_owned(),
@@ -107,6 +110,7 @@ async fn run(
         on_output: Some(Arc::new(move |text: &str| {
             emit(Event::ToolOutput { id: call.clone(), text: text.to_owned() });
         })),
+        on_end: Some(on_end),
     };
     match context.ports.terminals.run(command).await {
         Ok(outcome) => {
@@ -123,6 +127,12 @@ fn report(context: &ToolContext, outcome: &CommandOutcome, sandboxed: bool) -> O
         text.push('\n');
     }
     text.push_str(&format!("[{}]", ending(outcome)));
+    if outcome.state == CommandState::Running {
+        text.push_str(match outcome.waiting {
+            true => "\n[It seems to wait for input, which only the user can type in its terminal. CancelTask ends it; then run it so that it asks nothing.]",
+            false => "\n[You are told when it ends. TaskOutput tells how far it is, WaitTask waits, CancelTask ends it.]",
+        });
+    }
     if outcome.cwd != context.workplace.cwd {
         text.push_str(&format!("\n[the shell is now in {}]", outcome.cwd.display()));
     }
@@ -131,20 +141,4 @@ fn report(context: &ToolContext, outcome: &CommandOutcome, sandboxed: bool) -> O
     }
     let ok = outcome.state != CommandState::Cancelled;
     Output { ok, keep_tail: true, ..Output::ok(text, data(outcome)) }
-}
-
-fn ending(outcome: &CommandOutcome) -> String {
-    let how = match (outcome.state, outcome.exit_code, &outcome.signal) {
-        (CommandState::Running, ..) => {
-            format!("it goes on in the background as {}", outcome.task_id)
-        }
-        (CommandState::TimedOut, ..) => "ended at its time limit".to_owned(),
-        (CommandState::Cancelled, ..) => {
-            "cancelled by the user; the output above is what had come".to_owned()
-        }
-        (CommandState::Done, Some(code), _) => format!("exit code {code}"),
-        (CommandState::Done, None, Some(signal)) => format!("ended by signal {signal}"),
-        (CommandState::Done, None, None) => "ended; its exit code is not known".to_owned(),
-    };
-    if outcome.verified { how } else { format!("{how}; completion unverified") }
 }

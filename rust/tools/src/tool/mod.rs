@@ -2,14 +2,19 @@
 
 mod ask_user;
 mod bash;
+mod cancel_task;
 mod delete;
 mod edit;
 mod glob;
 mod grep;
+mod list_background_tasks;
 mod list_files;
 mod read;
+mod task;
+mod task_output;
 mod think;
 mod todo_write;
+mod wait_task;
 mod write;
 
 use crate::entry::Entry;
@@ -19,14 +24,18 @@ pub fn all() -> Vec<Entry> {
     vec![
         ask_user::entry(),
         bash::entry(),
+        cancel_task::entry(),
         delete::entry(),
         edit::entry(),
         glob::entry(),
         grep::entry(),
+        list_background_tasks::entry(),
         list_files::entry(),
         read::entry(),
+        task_output::entry(),
         think::entry(),
         todo_write::entry(),
+        wait_task::entry(),
         write::entry(),
     ]
 }

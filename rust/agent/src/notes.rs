@@ -1,0 +1,34 @@
+//! Notes: what happened outside of the turn and the model is to know.
+
+use std::collections::VecDeque;
+
+/// Something that happened, waiting for the next request of its session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What happened, as the model reads it.
+    pub text: String,
+    /// Whether a running turn takes one more step for it. Other notes, and all while no turn runs, wait for
+    /// the next request.
+    pub wakes: bool,
+}
+
+/// The notes of a session that wait.
+#[derive(Debug, Default)]
+pub struct Notes(VecDeque<Note>);
+
+impl Notes {
+    /// Adds a note.
+    pub fn push(&mut self, note: Note) {
+        self.0.push_back(note);
+    }
+
+    /// Tells whether one of them is worth a step of its own.
+    pub fn wake(&self) -> bool {
+        self.0.iter().any(|note| note.wakes)
+    }
+
+    /// Takes the oldest.
+    pub fn pop(&mut self) -> Option<Note> {
+        self.0.pop_front()
+    }
+}
