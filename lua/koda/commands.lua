@@ -95,6 +95,12 @@ M.SUBCOMMANDS = {
   },
   { name = "context", words = 0, text = "Shows what fills the model's window, and what each request sends." },
   { name = "tools", words = 0, text = "Lists the tools, and what is decided on them." },
+  {
+    name = "rules",
+    args = "[NUMBER]",
+    words = 1,
+    text = "Lists the rules that an acceptance for a project made, or deletes one.",
+  },
   { name = "log", words = 0, text = "Opens the log." },
   { name = "health", words = 0, text = "Checks the installation, as |:checkhealth| koda does." },
   { name = "build", words = 0, text = "Builds the library in the background." },

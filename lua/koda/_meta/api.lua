@@ -46,6 +46,18 @@
 ---@field reasons string[] most weighty first, never empty
 ---@field parts { text: string, class: koda.CommandClass, reason: string }[] of a command, in the order of its text
 ---@field rule? string the rule that decided, if one did
+---@field always? string what an acceptance for longer than once would allow
+
+---@class koda.Rule
+---@field id integer
+---@field project? string the root that it holds for; everywhere without it
+---@field deny boolean
+---@field kind "command"|"tool"
+---@field heads? string[] of commands: program and subcommand
+---@field tool? string
+---@field created integer milliseconds since the epoch
+---@field uses integer
+---@field last_use? integer milliseconds since the epoch
 
 ---@class koda.ToolCall
 ---@field id string

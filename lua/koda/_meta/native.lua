@@ -152,4 +152,17 @@ function Native.sandbox() end
 --- Ends everything within its deadline. No call may follow.
 function Native.shutdown() end
 
+--- Reads the rules that last.
+---@param callback fun(rules?: koda.Rule[], problem?: koda.Error)
+---@return true?
+---@return koda.Error?
+function Native.rules(callback) end
+
+--- Deletes a rule.
+---@param id integer
+---@param callback fun(removed?: boolean, problem?: koda.Error) false if there was none
+---@return true?
+---@return koda.Error?
+function Native.remove_rule(id, callback) end
+
 return Native

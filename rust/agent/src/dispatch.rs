@@ -169,7 +169,12 @@ impl Dispatcher {
     async fn permit(&self, call: &ToolCall, prepared: &Prepared) -> Result<Option<Review>, Box<ToolResult>> {
         let (question, args) = (&prepared.question(), &prepared.args);
         let tool = question.tool;
-        let verdict = judge(&self.policy(), question);
+        let policy = self.policy();
+        let verdict = judge(&policy, question);
+        let decided = policy.rules.iter().find(|rule| Some(rule.shown()) == verdict.rule);
+        if let Some(rule) = decided {
+            self.session.count_use(rule.id);
+        }
         match verdict.decision {
             Decision::Allow => Ok(None),
             Decision::Deny => {
@@ -232,7 +237,7 @@ impl Dispatcher {
         match answer {
             Answer::Accept { scope, text, hunks, edited, said } => {
                 if scope != Scope::Once {
-                    self.grant(&prepared.question());
+                    self.grant(&prepared.question(), scope);
                 }
                 Ok(Review { proposal, hunks, edited, said, note: text })
             }
@@ -251,9 +256,19 @@ impl Dispatcher {
         }
     }
 
-    /// Lets calls like this one go from now on. Until rules are kept, a project's are the session's.
-    fn grant(&self, question: &Question<'_>) {
+    /// Lets calls like this one go from now on, in this session or by a rule of the project.
+    fn grant(&self, question: &Question<'_>, scope: Scope) {
         match Grant::like(question) {
+            Some(grant) if scope == Scope::Project => {
+                let text = match self.session.keep(grant.clone()) {
+                    Ok(rule) => format!("Kept for this project: {}. :Koda rules lists them.", rule.shown()),
+                    Err(error) => {
+                        self.session.grant(grant);
+                        format!("Accepted for this session only, the rule can't be kept: {error}")
+                    }
+                };
+                self.session.emitter().emit(Event::Notice { text });
+            }
             Some(grant) => self.session.grant(grant),
             None => {
                 let text =

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use koda_protocol::port::{Clock, EventSink, Model};
+use koda_protocol::rule::Rules;
 use koda_protocol::{CallId, Decision, Mode, SessionId, ToolCall, ToolPolicy, Trust, UserError, Verdict};
 use koda_tools::{Ports, Registry, Workplace};
 use koda_trust::judge;
@@ -49,6 +50,8 @@ pub struct EngineParts {
     pub registry: Arc<Registry>,
     /// The ports of the tools; the approver is whoever answers for the user.
     pub ports: Ports,
+    /// The rules that last.
+    pub rules: Arc<dyn Rules>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Who hears every event.
@@ -243,6 +246,7 @@ impl Engine {
                 reasons: vec![result.text],
                 parts: Vec::new(),
                 rule: None,
+                always: None,
             },
         }
     }

@@ -6,7 +6,8 @@ mod money;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use koda_protocol::port::Confinement;
+use koda_protocol::port::{Confinement, StoreError};
+use koda_protocol::rule::Rule;
 use koda_protocol::{
     EVENT_VERSION, Event, Mode, Outcome, SessionId, ToolPolicy, ToolSpec, Trust, UnixMillis, Usage, UserError,
 };
@@ -92,6 +93,8 @@ struct State {
     current: Current,
     unattended: bool,
     granted: Vec<Grant>,
+    /// The rules as they were last read.
+    rules: Vec<Rule>,
     refused: Refusals,
     history: History,
     queued: VecDeque<(String, String)>,
@@ -129,6 +132,7 @@ impl Session {
             current,
             unattended: false,
             granted: Vec::new(),
+            rules: Vec::new(),
             refused: Refusals::default(),
             history: History::default(),
             queued: VecDeque::new(),
@@ -296,14 +300,56 @@ impl Session {
 
     /// Returns who may do what right now; `trust` is taken instead of the session's own if given.
     pub(crate) fn policy(&self, trust: Option<Trust>) -> Policy {
+        let rules = self.rules();
         let state = self.lock();
         Policy {
             trust: trust.unwrap_or(state.current.trust),
             tools: self.parts().settings.tools.clone(),
             granted: state.granted.clone(),
+            rules,
             sub_agent: false,
             no_sandbox: self.parts().ports.terminals.confinement() == Confinement::Missing,
         }
+    }
+
+    /// Returns the rules that hold in the project. While they can't be read, those known before hold.
+    fn rules(&self) -> Vec<Rule> {
+        let root = self.root();
+        match self.parts().rules.list() {
+            Ok(mut rules) => {
+                rules.retain(|rule| rule.holds_in(&root));
+                self.lock().rules.clone_from(&rules);
+                rules
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the rules can't be read");
+                self.lock().rules.clone()
+            }
+        }
+    }
+
+    fn root(&self) -> String {
+        self.workplace.resolver.root().to_string_lossy().into_owned()
+    }
+
+    /// Counts a use of a rule. That it can't be counted changes nothing for the call.
+    pub(crate) fn count_use(&self, rule: u64) {
+        if let Err(error) = self.parts().rules.used(rule, self.now()) {
+            tracing::warn!(%error, "a rule's use is not counted");
+        }
+    }
+
+    /// Keeps a rule for this project that allows what `grant` covers.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be written.
+    pub(crate) fn keep(&self, grant: Grant) -> Result<Rule, StoreError> {
+        let (project, created) = (Some(self.root()), self.now());
+        let rule = Rule { id: 0, project, deny: false, what: grant.into(), created, uses: 0, last_use: None };
+        let rule = self.parts().rules.add(rule)?;
+        self.changes.send_replace(());
+        Ok(rule)
     }
 
     /// Returns what the model is offered in a mode: what the user switched off is not.

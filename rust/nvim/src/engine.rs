@@ -8,8 +8,10 @@ use koda_agent::{AgentSettings, Budget, Desk, Engine, EngineParts, InstructionSe
 use koda_model::{ModelSettings, Models};
 use koda_protocol::UserError;
 use koda_protocol::port::{Store, Terminals};
+use koda_protocol::rule::Rules;
 use koda_shell::sandbox::Sandbox;
 use koda_shell::{Pool, PoolOptions};
+use koda_store::RuleFile;
 use koda_tools::{Ports, Registry};
 use mlua::prelude::{Lua, LuaFunction};
 use tokio::runtime::Runtime;
@@ -47,6 +49,8 @@ pub struct Koda {
     pub pool: Pool,
     /// Sessions.
     pub store: Arc<dyn Store>,
+    /// The rules that last.
+    pub rules: Arc<dyn Rules>,
     /// The settings.
     pub settings: Settings,
 }
@@ -104,6 +108,7 @@ fn build(lua: &Lua, settings: Settings, deliver: LuaFunction) -> Result<Koda, Us
     let models = Arc::new(Models::new(model_settings(&settings)));
     let pool = Pool::new(pool_options(&settings), Arc::new(SplitView::new(bridge.clone())));
     let desk = Arc::new(Desk::default());
+    let rules: Arc<dyn Rules> = Arc::new(RuleFile::new(&settings.data_dir));
     let engine = Engine::new(EngineParts {
         model: models.clone(),
         registry: Arc::new(Registry::standard()),
@@ -113,13 +118,14 @@ fn build(lua: &Lua, settings: Settings, deliver: LuaFunction) -> Result<Koda, Us
             store: store.clone(),
             approver: desk.clone(),
         },
+        rules: rules.clone(),
         clock: Arc::new(SystemClock),
         sinks: vec![Arc::new(outbox)],
         settings: agent_settings(&settings),
         runtime: runtime.handle().clone(),
         cancel: CancellationToken::new(),
     });
-    Ok(Koda { bridge, runtime, engine, desk, models, pool, store, settings })
+    Ok(Koda { bridge, runtime, engine, desk, models, pool, store, rules, settings })
 }
 
 fn env(name: &str) -> Option<String> {

@@ -13,6 +13,7 @@ pub mod id;
 pub mod message;
 pub mod port;
 pub mod review;
+pub mod rule;
 pub mod text;
 pub mod time;
 pub mod trust;

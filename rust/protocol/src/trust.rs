@@ -131,4 +131,7 @@ pub struct Verdict {
     /// The rule that decided, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// What an acceptance for longer than once would allow; absent where nothing may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub always: Option<String>,
 }

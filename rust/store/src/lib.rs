@@ -4,6 +4,7 @@
 //! nothing that was acknowledged is lost when one is killed. This crate knows no model and no tool.
 
 mod database;
+mod rules;
 mod sessions;
 mod spill;
 
@@ -12,6 +13,8 @@ use std::path::{Path, PathBuf};
 use koda_protocol::port::store::SessionInfo;
 use koda_protocol::port::{SpillRef, Store, StoreError};
 use koda_protocol::{Envelope, SessionId, UnixMillis};
+
+pub use rules::RuleFile;
 
 use sessions::Sessions;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
+use koda_protocol::rule::{Rule, RuleWhat};
 use koda_protocol::{CommandClass, Decision, Effect, ToolPolicy, Trust, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -67,10 +68,38 @@ pub struct Policy {
     pub tools: BTreeMap<String, ToolPolicy>,
     /// What the user accepted for longer than once.
     pub granted: Vec<Grant>,
+    /// The rules that last and hold in the project.
+    pub rules: Vec<Rule>,
     /// Whether this is a sub-agent, which has nobody to ask.
     pub sub_agent: bool,
     /// Whether the system has nothing that confines commands: then changes by commands are asked for.
     pub no_sandbox: bool,
+}
+
+impl Policy {
+    /// Returns the rule that would allow a call.
+    fn allowing(&self, question: &Question<'_>, classified: Option<&Classified>) -> Option<&Rule> {
+        let allows = |rule: &&Rule| !rule.deny && Grant::from(&rule.what).covers(question, classified);
+        self.rules.iter().find(allows)
+    }
+}
+
+impl From<&RuleWhat> for Grant {
+    fn from(what: &RuleWhat) -> Self {
+        match what.clone() {
+            RuleWhat::Command { heads } => Self::Command { heads },
+            RuleWhat::Tool { tool } => Self::Tool { tool },
+        }
+    }
+}
+
+impl From<Grant> for RuleWhat {
+    fn from(grant: Grant) -> Self {
+        match grant {
+            Grant::Command { heads } => Self::Command { heads },
+            Grant::Tool { tool } => Self::Tool { tool },
+        }
+    }
 }
 
 /// Something that the user accepted for longer than once. Never covers what is destructive.
@@ -101,12 +130,17 @@ impl Grant {
             .then(|| Self::Tool { tool: question.tool.to_owned() })
     }
 
-    /// Tells what it covers, for people.
-    pub fn shown(&self) -> String {
+    /// Tells what it is about, for people.
+    pub fn what(&self) -> String {
         match self {
-            Self::Command { heads } => format!("accepted for the session: {}", heads.join(", ")),
-            Self::Tool { tool } => format!("accepted for the session: {tool} in the project"),
+            Self::Command { heads } => heads.join(", "),
+            Self::Tool { tool } => format!("{tool} in the project"),
         }
+    }
+
+    /// Tells what was accepted, for people.
+    pub fn shown(&self) -> String {
+        format!("accepted for the session: {}", self.what())
     }
 
     fn covers(&self, question: &Question<'_>, classified: Option<&Classified>) -> bool {
@@ -137,7 +171,11 @@ pub fn judge(policy: &Policy, question: &Question<'_>) -> Verdict {
     }
     by_path(&mut verdict, policy.trust, question);
     by_policy(&mut verdict, policy, question);
+    by_denial(&mut verdict, policy, question, classified.as_ref());
     by_grant(&mut verdict, policy, question, classified.as_ref());
+    if verdict.decision == Decision::Ask {
+        verdict.always = Grant::like(question).map(|grant| grant.what());
+    }
     if policy.sub_agent {
         without_a_human(&mut verdict, question);
     }
@@ -173,7 +211,14 @@ fn kind(question: &Question<'_>, classified: Option<&Classified>) -> Kind {
 }
 
 fn verdict(decision: Decision, reason: impl Into<String>) -> Verdict {
-    Verdict { decision, class: None, reasons: vec![reason.into()], parts: Vec::new(), rule: None }
+    Verdict {
+        decision,
+        class: None,
+        reasons: vec![reason.into()],
+        parts: Vec::new(),
+        rule: None,
+        always: None,
+    }
 }
 
 /// The matrix of trust by kind of call.
@@ -225,7 +270,7 @@ fn concern(question: &Question<'_>, touch: &Touch) -> Option<&'static str> {
         return (!temporary).then_some("is outside the project");
     }
     let has = |names: &[&str]| names.iter().any(|name| contains(path, name));
-    if has(&IGNORE_FILES) || has(&[".koda"]) {
+    if has(&IGNORE_FILES) || has(&[".koda", "koda/rules.json"]) {
         return Some("says what Koda may do");
     }
     has(&[".git"]).then_some("is Git's own: what is in it may run programs")
@@ -277,7 +322,37 @@ fn by_grant(
         verdict.decision = Decision::Allow;
         verdict.reasons.insert(0, grant.shown());
         verdict.rule = Some(grant.shown());
+    } else if let Some(rule) = policy.allowing(question, classified) {
+        verdict.decision = Decision::Allow;
+        verdict.reasons.insert(0, rule.shown());
+        verdict.rule = Some(rule.shown());
     }
+}
+
+/// A rule that denies beats everything else.
+fn by_denial(
+    verdict: &mut Verdict,
+    policy: &Policy,
+    question: &Question<'_>,
+    classified: Option<&Classified>,
+) {
+    let denies = |rule: &&Rule| match (&rule.what, classified) {
+        (RuleWhat::Command { heads }, Some(classified)) => {
+            classified.parts.iter().any(|part| heads.iter().any(|head| begins_with(&part.text, head)))
+        }
+        (RuleWhat::Tool { tool }, _) => tool == question.tool,
+        _ => false,
+    };
+    if let Some(rule) = policy.rules.iter().filter(|rule| rule.deny).find(denies) {
+        raise(verdict, Decision::Deny, rule.shown());
+        verdict.rule = Some(rule.shown());
+    }
+}
+
+/// Whether a command begins with these words.
+fn begins_with(text: &str, head: &str) -> bool {
+    let mut words = text.split_whitespace();
+    head.split_whitespace().all(|word| words.next() == Some(word))
 }
 
 /// What would ask is allowed if it only changes the project, else refused.
@@ -361,6 +436,29 @@ mod tests {
         assert_eq!(decide("cargo fmt; rm x"), Decision::Ask);
         assert_eq!(decide("cargo fmt > x"), Decision::Ask);
         assert!(Grant::like(&question(Effect::Command, Some("rm x"), &[])).is_none());
+    }
+
+    #[test]
+    fn a_rule_that_denies_beats_one_that_allows_and_trust() {
+        let rule = |id, deny, head: &str| {
+            let what = RuleWhat::Command { heads: vec![head.to_owned()] };
+            let (created, last_use) = (koda_protocol::UnixMillis(0), None);
+            Rule { id, project: None, deny, what, created, uses: 0, last_use }
+        };
+        let rules = vec![rule(1, false, "cargo fmt"), rule(2, true, "cargo publish"), rule(3, true, "cat")];
+        let decide = |trust, text| {
+            let policy = Policy { trust, rules: rules.clone(), ..Policy::default() };
+            judge(&policy, &question(Effect::Command, Some(text), &[]))
+        };
+        let allowed = decide(Trust::Safe, "cargo fmt --all");
+        assert_eq!(
+            (allowed.decision, allowed.rule.as_deref()),
+            (Decision::Allow, Some("rule 1: allow cargo fmt"))
+        );
+        assert_eq!(decide(Trust::Plan, "cargo fmt --all").decision, Decision::Deny);
+        assert_eq!(decide(Trust::Auto, "cargo fmt && cargo publish -p x").decision, Decision::Deny);
+        assert_eq!(decide(Trust::Auto, "ls | cat").decision, Decision::Deny, "also what is safe");
+        assert_eq!(decide(Trust::Safe, "cargo fmt && rm x").decision, Decision::Ask);
     }
 
     #[test]

@@ -226,3 +226,23 @@ async fn two_proposals_for_one_file_are_made_one_after_the_other() {
     assert_eq!(rig.text_of("f").as_deref(), Some("A\nb\n"));
     rig.check();
 }
+
+#[tokio::test]
+async fn accepted_for_the_project_holds_in_its_next_session() {
+    let mut rig = rig();
+    rig.model.says([call("1", "Write", write("a", "x"))]);
+    rig.model.says([text("Done.")]);
+    rig.open(Trust::Safe).prompt("go".to_owned(), String::new());
+    let id = rig.asked().await;
+    assert_eq!(rig.desk.pending()[0].verdict.always.as_deref(), Some("Write in the project"));
+    rig.accept(&id, Scope::Project);
+    assert_eq!(rig.end().await, Outcome::Done);
+    assert!(rig.notices()[0].contains("rule 1"), "{:?}", rig.notices());
+
+    rig.model.says([call("2", "Write", write("b", "x"))]);
+    rig.model.says([text("Done.")]);
+    rig.open(Trust::Safe).prompt("go".to_owned(), String::new());
+    assert_eq!(rig.end().await, Outcome::Done);
+    assert!(rig.text_of("b").is_some());
+    rig.check();
+}

@@ -6,6 +6,7 @@
 mod calls;
 pub mod convert;
 mod models;
+mod rules;
 mod sessions;
 mod terminals;
 
@@ -33,6 +34,7 @@ pub fn table(lua: &Lua) -> LuaResult<LuaTable> {
             Ok(())
         })?,
     )?;
+    rules::register(lua, &table)?;
     sessions::register(lua, &table)?;
     calls::register(lua, &table)?;
     models::register(lua, &table)?;

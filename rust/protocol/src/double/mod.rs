@@ -4,6 +4,7 @@ mod approver;
 mod clock;
 mod editor;
 mod model;
+mod rules;
 mod store;
 mod terminals;
 
@@ -11,6 +12,7 @@ pub use approver::ScriptedApprover;
 pub use clock::TestClock;
 pub use editor::MemoryEditor;
 pub use model::ScriptedModel;
+pub use rules::MemoryRules;
 pub use store::MemoryStore;
 pub use terminals::ScriptedTerminals;
 

@@ -49,6 +49,7 @@ async fn run(context: ToolContext, args: Value, asked: Args) -> Output {
         reasons: vec!["it is a question to you".to_owned()],
         parts: Vec::new(),
         rule: None,
+        always: None,
     };
     let ask = Ask {
         id: AskId(format!("ask:{}", context.call)),
