@@ -37,6 +37,11 @@ local function terminal_numbers()
 end
 
 ---@return string[]
+local function rule_numbers()
+  return require("koda.rules").numbers()
+end
+
+---@return string[]
 local function models()
   return require("koda.first_use").models()
 end
@@ -100,6 +105,7 @@ M.SUBCOMMANDS = {
     args = "[NUMBER]",
     words = 1,
     text = "Lists the rules that an acceptance for a project made, or deletes one.",
+    complete = rule_numbers,
   },
   { name = "log", words = 0, text = "Opens the log." },
   { name = "health", words = 0, text = "Checks the installation, as |:checkhealth| koda does." },

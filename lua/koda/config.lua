@@ -163,6 +163,10 @@ M.SCHEMA = {
       "Accepts what waits, once; answers a question. In the prompt single letters need Alt."
     ),
     option("accept_session", "key", "A", "Accepts what waits, and its like in this session."),
+    option(
+      "accept_project", "key", "P",
+      "Accepts what waits, and by a rule that lasts its like in this project, see `:Koda rules`."
+    ),
     option("reject", "key", "r", "Rejects what waits."),
     option("reject_reason", "key", "R", "Rejects what waits, with a reason for the model."),
     option("next_ask", "key", "<M-n>", "Shows the next of what waits."),

@@ -86,6 +86,36 @@ fn accepted_for_the_session_asks_no_more() {
 }
 
 #[test]
+fn a_key_makes_a_rule_that_lasts_and_a_command_deletes_it() {
+    let place = Place::new();
+    let project = place.project(&[]);
+    let write = |name: &str| call("Write", json!({ "path": name, "content": "new\n" }));
+    let model = Replay::new()
+        .calls("", &[write("one.txt")])
+        .calls("", &[write("two.txt")])
+        .says("Done.")
+        .model(&place);
+    let editor = Opening::new(&place, &project).open();
+    editor.setup(&json!({ "model": model, "trust": "safe" }));
+    editor.command("Koda write");
+    editor.expect("the rule on the card", |grid| {
+        grid.has("for this project from now on: Write in the project")
+    });
+    editor.expect_text("for this session");
+    editor.input("<M-P>");
+    editor.expect_text("Done.");
+    assert!(project.join("one.txt").exists() && project.join("two.txt").exists());
+    let judged = "return require('koda').judge({ tool = 'Write', args = { path = 'x', content = '' } })";
+    assert_eq!(editor.lua(judged, &[])["verdict"], "allow");
+    editor.command("Koda rules");
+    editor.expect("the list", |grid| grid.has("allow Write in the project") && grid.has("used 1 times"));
+    editor.input("q");
+    editor.until("return vim.fn.getcompletion('Koda rules ', 'cmdline')[1] == '1'", &[]);
+    editor.command("Koda rules 1");
+    editor.until("return require('koda').judge({ tool = 'Write', args = { path = 'x', content = '' } }).verdict == 'ask'", &[]);
+}
+
+#[test]
 fn a_question_gets_its_answer() {
     let place = Place::new();
     let project = place.project(&[]);

@@ -60,7 +60,7 @@ fn screen_with_an_approval() {
     let model = Replay::new().calls("I build it anew.", &[command]).model(&place);
     let editor = open(&place, &project, &json!({ "model": model }));
     editor.command("Koda build it");
-    editor.expect("the card", |grid| grid.has("waits for you") && grid.has("for this session"));
+    editor.expect("the card", |grid| grid.has("waits for you") && grid.has("accept once"));
     assert_screen(&editor, "approval");
 }
 

@@ -60,6 +60,7 @@
 ---@field unfold? string|false Unfolds the call at the cursor, or folds it.
 ---@field accept? string|false Accepts what waits, once; answers a question. In the prompt single letters need Alt.
 ---@field accept_session? string|false Accepts what waits, and its like in this session.
+---@field accept_project? string|false Accepts what waits, and by a rule that lasts its like in this project, see `:Koda rules`.
 ---@field reject? string|false Rejects what waits.
 ---@field reject_reason? string|false Rejects what waits, with a reason for the model.
 ---@field next_ask? string|false Shows the next of what waits.
@@ -129,6 +130,7 @@
 ---@field unfold string|false Unfolds the call at the cursor, or folds it.
 ---@field accept string|false Accepts what waits, once; answers a question. In the prompt single letters need Alt.
 ---@field accept_session string|false Accepts what waits, and its like in this session.
+---@field accept_project string|false Accepts what waits, and by a rule that lasts its like in this project, see `:Koda rules`.
 ---@field reject string|false Rejects what waits.
 ---@field reject_reason string|false Rejects what waits, with a reason for the model.
 ---@field next_ask string|false Shows the next of what waits.

@@ -170,7 +170,7 @@ end
 
 --- Accepts what the card shows; a question is answered.
 ---@param ask koda.Ask
----@param scope "once"|"session"
+---@param scope "once"|"session"|"project"
 local function accept(ask, scope)
   if ask.kind == "question" then
     return reply(ask)
@@ -211,6 +211,12 @@ end
 function M.map(buf)
   local actions = {
     accept = on_current(function(ask) accept(ask, "once") end),
+    accept_project = on_current(function(ask)
+      if not ask.verdict.always then
+        return require("koda.notify").info("this can't be accepted for longer than once")
+      end
+      accept(ask, "project")
+    end),
     accept_session = on_current(function(ask) accept(ask, "session") end),
     reject = on_current(function(ask) answer(ask, { decision = "reject" }) end),
     reject_reason = on_current(reject_with_reason),

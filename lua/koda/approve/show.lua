@@ -113,6 +113,8 @@ local KEYS = {
     { "accept", "accept once" },
     { "accept_session", "accept for this session" },
   },
+  -- What nobody may accept for longer than once.
+  once = { { "reject", "reject" }, { "reject_reason", "reject with a reason" }, { "accept", "accept once" } },
   question = { { "accept", "answer" }, { "reject", "don't answer" } },
 }
 
@@ -146,6 +148,12 @@ local function add_question(lines, ask, note)
   end
 end
 
+---@return string
+local function key_of_project()
+  local key = keys.of("accept_project")
+  return key and ("[%s] accept"):format(key) or "Accept"
+end
+
 --- Draws the card of what waits.
 ---@param ask koda.Ask
 ---@param place koda.approve.Place
@@ -161,7 +169,13 @@ function M.card(ask, place)
     add_call(lines, type(ask.call.args) == "table" and ask.call.args or {})
     add_reasons(lines, spans, ask.verdict)
   end
-  local hint = keys.hint(KEYS[ask.kind], "[%s] %s", "  ") .. "  (in the prompt: with Alt)"
+  local always = ask.kind == "approval" and ask.verdict.always
+  if always then
+    lines[#lines + 1] = ("  %s for this project from now on: %s"):format(key_of_project(), M.visible(always))
+    spans[#spans + 1] = { #lines - 1, 0, #lines[#lines], "KodaHint" }
+  end
+  local offered = KEYS[(ask.kind == "approval" and not always) and "once" or ask.kind]
+  local hint = keys.hint(offered, "[%s] %s", "  ") .. "  (in the prompt: with Alt)"
   lines[#lines + 1] = "  " .. (place.is_armed and hint or "…")
   spans[#spans + 1] = { #lines - 1, 0, #lines[#lines], "KodaAskKey" }
   return lines, spans

@@ -32,8 +32,7 @@ return function(call)
   if not native then
     return notify.error(problem --[[@as koda.Error]])
   elseif call.args == "" then
-    native.rules(list)
-    return
+    return require("koda.rules").list(list)
   end
   local id = tonumber(call.args)
   if not id or id < 1 or id % 1 ~= 0 then

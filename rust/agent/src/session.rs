@@ -94,7 +94,8 @@ struct State {
     unattended: bool,
     granted: Vec<Grant>,
     /// The rules as they were last read.
-    rules: Vec<Rule>,
+    /// As last read; none before they could be.
+    rules: Option<Vec<Rule>>,
     refused: Refusals,
     history: History,
     queued: VecDeque<(String, String)>,
@@ -132,7 +133,7 @@ impl Session {
             current,
             unattended: false,
             granted: Vec::new(),
-            rules: Vec::new(),
+            rules: None,
             refused: Refusals::default(),
             history: History::default(),
             queued: VecDeque::new(),
@@ -300,30 +301,35 @@ impl Session {
 
     /// Returns who may do what right now; `trust` is taken instead of the session's own if given.
     pub(crate) fn policy(&self, trust: Option<Trust>) -> Policy {
-        let rules = self.rules();
+        let (rules, rules_unknown) = match self.rules() {
+            Ok(rules) => (rules, None),
+            Err(error) => (Vec::new(), Some(error.to_string())),
+        };
         let state = self.lock();
         Policy {
             trust: trust.unwrap_or(state.current.trust),
             tools: self.parts().settings.tools.clone(),
             granted: state.granted.clone(),
             rules,
+            rules_unknown,
             sub_agent: false,
             no_sandbox: self.parts().ports.terminals.confinement() == Confinement::Missing,
         }
     }
 
-    /// Returns the rules that hold in the project. While they can't be read, those known before hold.
-    fn rules(&self) -> Vec<Rule> {
+    /// Returns the rules that hold in the project. While they can't be read, those known before hold; an error if
+    /// none are known.
+    fn rules(&self) -> Result<Vec<Rule>, StoreError> {
         let root = self.root();
         match self.parts().rules.list() {
             Ok(mut rules) => {
                 rules.retain(|rule| rule.holds_in(&root));
-                self.lock().rules.clone_from(&rules);
-                rules
+                self.lock().rules = Some(rules.clone());
+                Ok(rules)
             }
             Err(error) => {
                 tracing::warn!(%error, "the rules can't be read");
-                self.lock().rules.clone()
+                self.lock().rules.clone().ok_or(error)
             }
         }
     }

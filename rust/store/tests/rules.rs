@@ -1,7 +1,5 @@
 //! Rules on disk: kept, removed, counted, and never lost between two writers.
 
-#![expect(clippy::unwrap_used, reason = "a test that can't set up must fail")]
-
 use std::thread;
 
 use koda_protocol::UnixMillis;

@@ -70,6 +70,8 @@ pub struct Policy {
     pub granted: Vec<Grant>,
     /// The rules that last and hold in the project.
     pub rules: Vec<Rule>,
+    /// Why the rules that last are not known, if so: then one may deny what else would be allowed.
+    pub rules_unknown: Option<String>,
     /// Whether this is a sub-agent, which has nobody to ask.
     pub sub_agent: bool,
     /// Whether the system has nothing that confines commands: then changes by commands are asked for.
@@ -347,6 +349,10 @@ fn by_denial(
         raise(verdict, Decision::Deny, rule.shown());
         verdict.rule = Some(rule.shown());
     }
+    let reaches_out = !matches!(question.effect, Effect::Internal | Effect::Interactive);
+    if let Some(why) = policy.rules_unknown.as_ref().filter(|_| reaches_out) {
+        raise(verdict, Decision::Ask, format!("the rules that last can't be read ({why})"));
+    }
 }
 
 /// Whether a command begins with these words.
@@ -436,6 +442,16 @@ mod tests {
         assert_eq!(decide("cargo fmt; rm x"), Decision::Ask);
         assert_eq!(decide("cargo fmt > x"), Decision::Ask);
         assert!(Grant::like(&question(Effect::Command, Some("rm x"), &[])).is_none());
+    }
+
+    #[test]
+    fn what_a_rule_might_deny_is_asked_for_while_the_rules_are_unknown() {
+        let policy =
+            Policy { trust: Trust::Auto, rules_unknown: Some("broken".to_owned()), ..Policy::default() };
+        let ask = judge(&policy, &question(Effect::Command, Some("ls"), &[]));
+        assert_eq!(ask.decision, Decision::Ask);
+        assert!(ask.reasons[0].contains("broken"), "{:?}", ask.reasons);
+        assert_eq!(judge(&policy, &question(Effect::Internal, None, &[])).decision, Decision::Allow);
     }
 
     #[test]
