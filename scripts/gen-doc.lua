@@ -86,6 +86,7 @@ local TYPES = {
   string = "string",
   integer = "integer",
   number = "number",
+  any = "any",
   boolean = "boolean",
   command = "string|string[]",
   key = "string|false",

@@ -6,7 +6,7 @@ local M = {}
 
 ---@class koda.config.Option
 ---@field name string
----@field type "string"|"integer"|"number"|"boolean"|"enum"|"command"|"key"|"section"|"map"|"list"
+---@field type "string"|"integer"|"number"|"any"|"boolean"|"enum"|"command"|"key"|"section"|"map"|"list"
 ---@field text string one sentence
 ---@field default? any absent: nil is allowed and the default
 ---@field values? string[] of an enum
@@ -60,6 +60,9 @@ local PROVIDER = section("koda.config.Provider", "One provider.", {
     "key_command", "command", nil,
     "The command that prints the key: a line for `sh`, or a list of words."
   ),
+  option("proxy", "string", nil, "The address of a proxy, in place of the environment's."),
+  option("ca_file", "string", nil, "A file of certificates (PEM) to trust beside the system's."),
+  map("extra_body", "Fields that each request's body has besides.", option("", "any", nil, "Any JSON.")),
   map("headers", "Headers to send with each request.", option("", "string", nil, "The header's value.")),
 })
 

@@ -74,6 +74,13 @@ function checks.integer(option, value, path)
   end
 end
 
+--- Whatever can be sent as JSON.
+function checks.any(_, value, path)
+  if not pcall(vim.json.encode, value) then
+    return mismatch(path, "a value that JSON can hold", value)
+  end
+end
+
 function checks.number(option, value, path)
   local expected = option.min and ("a number of at least %d"):format(option.min) or "a number"
   -- A number that is none (NaN) is not even itself.

@@ -174,6 +174,24 @@ fn busy_providers_are_asked_again() {
 }
 
 #[test]
+fn a_wait_is_counted_down_in_the_bar_and_stop_ends_it() {
+    let place = Place::new();
+    let project = place.project(&[]);
+    let busy = json!({ "error": { "message": "overloaded", "type": "overloaded_error" } });
+    let server = Server::answering(move |_, _| Reply::json(429, &busy).header("retry-after", "90"));
+    let editor = Opening::new(&place, &project).open();
+    editor.setup(&settings(&server, "openai"));
+    editor.lua("ends = 0; require('koda').on('turn_end', function() ends = ends + 1 end)", &[]);
+    editor.command("Koda hello");
+    editor.expect_text("trying again in 90 s");
+    editor.expect_text("trying again in 88 s");
+    editor.command("Koda stop");
+    editor.until("return ends == 1", &[]);
+    editor.expect("the bar to say that nothing runs", |grid| !grid.has("trying again in 8"));
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
 fn a_stop_closes_the_connection() {
     let place = Place::new();
     let project = place.project(&[]);

@@ -6,6 +6,9 @@
 ---@field adapter? string The provider whose protocol the endpoint speaks; `openai` for an unknown name.
 ---@field key_env? string The environment variable that holds the key.
 ---@field key_command? string|string[] The command that prints the key: a line for `sh`, or a list of words.
+---@field proxy? string The address of a proxy, in place of the environment's.
+---@field ca_file? string A file of certificates (PEM) to trust beside the system's.
+---@field extra_body? table<string, any> Fields that each request's body has besides.
 ---@field headers? table<string, string> Headers to send with each request.
 
 ---@class koda.config.ModelOptions

@@ -9,6 +9,7 @@ local STATES = {
   thinking = { "thinking…", "KodaBarBusy" },
   writing = { "writing…", "KodaBarBusy" },
   working = { "working…", "KodaBarBusy" },
+  retrying = { "trying again…", "KodaBarWaiting" },
   waiting = { "waits for you", "KodaBarWaiting" },
   failed = { "failed", "KodaBarError" },
 }
@@ -25,6 +26,7 @@ end
 ---@return string
 function M.winbar(info, is_behind)
   local state = STATES[info.state]
+  local seconds = require("koda.chat.countdown").seconds(info)
   local is_paid = info.cost and (info.cost.partial or info.cost.usd > 0)
   -- Of a path only the name says something.
   local model = plain(info.model:gsub("^(%w+::).*/", "%1"))
@@ -35,7 +37,7 @@ function M.winbar(info, is_behind)
     info.queued > 0 and ("%%#KodaBarWaiting# %d queued "):format(info.queued) or "",
     "%#KodaBarDim#%=",
     is_behind and "%#KodaBarWaiting# ↓ new below " or "",
-    ("%%#%s# %s "):format(state[2], state[1]),
+    ("%%#%s# %s "):format(state[2], seconds and ("trying again in %d s"):format(seconds) or state[1]),
   }
   return table.concat(parts)
 end

@@ -296,6 +296,9 @@ local function on_batch(batch)
   end
   shown.told = shown.info.state == "waiting"
   draw_bar()
+  require("koda.chat.countdown").follow(function()
+    return shown.info
+  end, draw_bar)
 end
 
 shown = fresh()

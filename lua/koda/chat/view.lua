@@ -12,7 +12,7 @@ local M = {}
 ---@field is_reviving? boolean while it is drawn anew from what is stored
 
 ---@class koda.chat.Info
----@field state "idle"|"thinking"|"writing"|"working"|"waiting"|"failed"
+---@field state "idle"|"thinking"|"writing"|"working"|"retrying"|"waiting"|"failed"
 ---@field model string
 ---@field mode string
 ---@field trust string
@@ -20,6 +20,7 @@ local M = {}
 ---@field output integer
 ---@field queued integer
 ---@field cost? koda.Spent of the session
+---@field retry_at? integer when a request is tried again, by `vim.uv.now()`
 
 ---@param transcript koda.chat.Transcript
 ---@return koda.chat.View
@@ -173,6 +174,7 @@ end
 function DRAW.retry(view, event)
   local text = ("%s; try %d in %.1f s"):format(event.reason, event.attempt + 1, event.wait_ms / 1000)
   say(view, "↻ ", text, "KodaNotice")
+  view.info.state, view.info.retry_at = "retrying", vim.uv.now() + event.wait_ms
 end
 
 function DRAW.note(view, event)

@@ -179,7 +179,7 @@ async fn ask(inner: &Inner, provider: &Provider, endpoint: &str) -> Result<Vec<O
         AdapterKind::Gemini => ("models?pageSize=1000", Some("x-goog-api-key")),
         _ => ("models", None),
     };
-    let mut request = inner.http.client(endpoint)?.get(format!("{endpoint}{path}"));
+    let mut request = inner.http.client_by(endpoint, &provider.way)?.get(format!("{endpoint}{path}"));
     if provider.kind == AdapterKind::Anthropic {
         request = request.header("anthropic-version", "2023-06-01");
     }

@@ -1,20 +1,31 @@
 //! HTTP clients: TLS by rustls over ring, proxies from the handed-in environment, loopback never proxied.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use koda_protocol::port::{ModelError, ModelErrorKind};
 use reqwest::redirect::{Action, Attempt, Policy};
-use reqwest::{NoProxy, Proxy, Url};
+use reqwest::{Certificate, NoProxy, Proxy, Url};
 
 use crate::settings::Env;
 
+/// How a provider is reached, by its settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Way {
+    /// The address of its proxy.
+    pub proxy: Option<String>,
+    /// A file of certificates (PEM) that are trusted besides.
+    pub ca_file: Option<PathBuf>,
+}
+
 /// What a connection to an address needs. Each has a client of its own, built when first used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Route {
     loopback: bool,
     tls: bool,
+    way: Way,
 }
 
 /// Builds and keeps clients.
@@ -31,16 +42,24 @@ impl Http {
 
     /// Returns the client for an address. Errors are of the kind `Network`.
     pub(crate) fn client(&self, address: &str) -> Result<reqwest::Client, ModelError> {
+        self.client_by(address, &Way::default())
+    }
+
+    /// Returns the client for an address that is reached in a way of its own. Errors are of the kinds `Config`
+    /// (what the settings name is not there) and `Network`.
+    pub(crate) fn client_by(&self, address: &str, way: &Way) -> Result<reqwest::Client, ModelError> {
         let url = Url::parse(address).ok();
         let route = Route {
             loopback: url.as_ref().is_some_and(is_loopback),
             tls: url.as_ref().is_none_or(|url| url.scheme() != "http"),
+            way: way.clone(),
         };
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&route) {
             return Ok(client.clone());
         }
-        let client = self.build(route).map_err(|error| ModelError {
+        let own = certificates(way)?;
+        let client = self.build(&route, own).map_err(|error| ModelError {
             kind: ModelErrorKind::Network,
             message: format!("the HTTP client could not start: {}", crate::failure::chain(&error)),
             hint: Some("check the system's certificates and the proxy variables".to_owned()),
@@ -49,7 +68,7 @@ impl Http {
         Ok(client)
     }
 
-    fn build(&self, route: Route) -> reqwest::Result<reqwest::Client> {
+    fn build(&self, route: &Route, own: Vec<Certificate>) -> reqwest::Result<reqwest::Client> {
         // An error means that a provider is installed already, which serves as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = reqwest::Client::builder()
@@ -59,9 +78,14 @@ impl Http {
             .pool_max_idle_per_host(4)
             .http2_keep_alive_interval(Duration::from_secs(20))
             .http2_keep_alive_timeout(Duration::from_secs(10));
-        if !route.tls {
+        if !route.tls && route.way.proxy.is_none() {
             // Reading the system's certificates takes milliseconds, and fails where there are none.
             builder = builder.tls_certs_only([]);
+        } else if !own.is_empty() {
+            builder = builder.tls_certs_merge(own);
+        }
+        if let Some(proxy) = &route.way.proxy {
+            return builder.proxy(Proxy::all(proxy)?).build();
         }
         if route.loopback {
             return builder.no_proxy().build();
@@ -93,6 +117,19 @@ impl Http {
         }
         Ok(proxies.into_iter().map(|proxy| proxy.no_proxy(except.clone())).collect())
     }
+}
+
+/// Reads the certificates that the settings name.
+fn certificates(way: &Way) -> Result<Vec<Certificate>, ModelError> {
+    let Some(path) = &way.ca_file else { return Ok(Vec::new()) };
+    let wrong = |reason: String| ModelError {
+        kind: ModelErrorKind::Config,
+        message: format!("ca_file {}: {reason}", path.display()),
+        hint: Some("name a file of certificates in PEM form".to_owned()),
+    };
+    let text = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    let found = Certificate::from_pem_bundle(&text).map_err(|error| wrong(crate::failure::chain(&error)))?;
+    if found.is_empty() { Err(wrong("it has no certificate".to_owned())) } else { Ok(found) }
 }
 
 /// Follows a redirect within the host only: the headers that hold a key must not go to another.

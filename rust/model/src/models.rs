@@ -152,7 +152,7 @@ impl Inner {
             Some(endpoint) => Endpoint::from_owned(endpoint.as_str()),
             None => self.own_endpoint(&model).await?,
         };
-        let http = self.http.client(endpoint.base_url())?;
+        let http = self.http.client_by(endpoint.base_url(), &named.provider.way)?;
         let client = client(http)?;
         Ok((client, ServiceTarget { endpoint, auth, model }))
     }
@@ -172,6 +172,9 @@ impl Inner {
 
     fn options(&self, named: &Named, format: Format) -> ChatOptions {
         let mut options = ChatOptions::default().with_capture_usage(true).with_capture_content(false);
+        if let Some(fields) = &named.provider.extra_body {
+            options = options.with_extra_body(fields.clone().into());
+        }
         let own = settings::named(&self.settings.options, &named.full).copied().unwrap_or_default();
         if let Some(most) = own.max_tokens.or(self.settings.max_output_tokens) {
             options = options.with_max_tokens(most);
@@ -222,6 +225,7 @@ fn client(http: reqwest::Client) -> Result<Client, ModelError> {
 fn context(named: &Named, key: &Key, endpoint: &str) -> Context {
     let mut secrets: Vec<String> = named.provider.headers.iter().map(|(_, value)| value.clone()).collect();
     secrets.extend(key.secret.clone());
+    secrets.extend(named.provider.way.proxy.clone());
     Context {
         model: named.full.clone(),
         provider: named.provider.name.clone(),

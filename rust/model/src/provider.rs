@@ -9,6 +9,7 @@ use genai::adapter::AdapterKind;
 use koda_protocol::port::{ModelError, ModelErrorKind};
 use serde::Deserialize;
 
+use crate::http::Way;
 use crate::nearest;
 use crate::settings::{KeyCommand, ModelSettings};
 
@@ -52,6 +53,10 @@ pub(crate) struct Provider {
     pub key_command: Option<KeyCommand>,
     /// Sent with each request.
     pub headers: Vec<(String, String)>,
+    /// How it is reached.
+    pub way: Way,
+    /// Fields of each request's body.
+    pub extra_body: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 /// A model's name, taken apart.
@@ -106,6 +111,11 @@ pub(crate) fn find(settings: &ModelSettings, name: &str) -> Result<Provider, Mod
         key_needed: set.is_some_and(|set| set.key_env.is_some()) || (endpoint.is_none() && needs_key(kind)),
         key_command: set.and_then(|set| set.key_command.clone()),
         headers: set.map(|set| set.headers.clone().into_iter().collect()).unwrap_or_default(),
+        way: Way {
+            proxy: set.and_then(|set| set.proxy.clone()),
+            ca_file: set.and_then(|set| set.ca_file.clone()),
+        },
+        extra_body: set.and_then(|set| set.extra_body.clone()),
         name: name.to_owned(),
         kind,
         endpoint,

@@ -72,6 +72,12 @@ pub struct ProviderSettings {
     pub headers: BTreeMap<String, String>,
     /// Whose protocol the endpoint speaks: a provider's name, such as `anthropic`.
     pub adapter: Option<String>,
+    /// The address of a proxy, in place of the environment's.
+    pub proxy: Option<String>,
+    /// A file of certificates (PEM) that are trusted beside the system's.
+    pub ca_file: Option<PathBuf>,
+    /// Fields that each request's body has besides.
+    pub extra_body: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 impl fmt::Debug for ProviderSettings {
@@ -82,6 +88,7 @@ impl fmt::Debug for ProviderSettings {
             .field("key_command", &self.key_command)
             .field("headers", &self.headers.keys())
             .field("adapter", &self.adapter)
+            .field("ca_file", &self.ca_file)
             .finish()
     }
 }

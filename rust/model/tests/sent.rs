@@ -150,3 +150,40 @@ async fn an_effort_is_sent_as_the_protocol_has_it() {
     collect(&Models::new(settings), hello("chat::scripted")).await;
     assert_eq!(server.requests()[0].json()["reasoning_effort"], "low");
 }
+
+#[tokio::test]
+async fn extra_fields_of_the_settings_are_in_the_body() {
+    for wire in WIRES {
+        let server = answering(wire);
+        let mut settings = settings(&server.address());
+        let provider = wire.model().split("::").next().unwrap();
+        let extra = json!({ "vendor": { "route": "fast" } });
+        settings.providers.get_mut(provider).unwrap().extra_body = extra.as_object().cloned();
+        collect(&Models::new(settings), hello(wire.model())).await;
+        assert_eq!(server.requests()[0].json()["vendor"]["route"], "fast", "{wire:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_provider_is_reached_through_its_own_proxy() {
+    let proxy = answering(Wire::OpenAi);
+    let mut settings = settings("http://models.invalid/v1");
+    settings.providers.get_mut("chat").unwrap().proxy = Some(proxy.address());
+    let (events, error) = collect(&Models::new(settings), hello("chat::scripted")).await;
+    assert_eq!((text(&events).as_str(), error), ("fine", None));
+    assert!(proxy.requests()[0].path.contains("models.invalid"), "{:?}", proxy.requests()[0].path);
+}
+
+#[tokio::test]
+async fn a_file_of_certificates_must_be_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty.pem");
+    std::fs::write(&empty, "no certificate").unwrap();
+    for file in [folder.path().join("nosuch.pem"), empty] {
+        let mut settings = settings("https://127.0.0.1:9/v1");
+        settings.providers.get_mut("chat").unwrap().ca_file = Some(file.clone());
+        let (_, error) = collect(&Models::new(settings), hello("chat::scripted")).await;
+        let error = error.unwrap();
+        assert!(error.message.contains(&*file.to_string_lossy()), "{error:?}");
+    }
+}
