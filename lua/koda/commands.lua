@@ -99,6 +99,27 @@ M.SUBCOMMANDS = {
     complete = terminal_numbers,
   },
   { name = "context", words = 0, text = "Shows what fills the model's window, and what each request sends." },
+  {
+    name = "review",
+    args = "[list]",
+    words = 1,
+    text = "Goes to the first hunk that waits for you; `list` puts all into the quickfix list.",
+    complete = function() return { "list" } end,
+  },
+  {
+    name = "accept",
+    args = "[file|all]",
+    words = 1,
+    text = "Accepts the hunk at the cursor, those of the file, or all.",
+    complete = function() return { "file", "all" } end,
+  },
+  {
+    name = "reject",
+    args = "[file|all]",
+    words = 1,
+    text = "Rejects the hunk at the cursor, those of the file, or all.",
+    complete = function() return { "file", "all" } end,
+  },
   { name = "tools", words = 0, text = "Lists the tools, and what is decided on them." },
   {
     name = "rules",

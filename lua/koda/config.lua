@@ -153,7 +153,7 @@ M.SCHEMA = {
     ),
     option("network", "enum", "on", "Whether they reach the network over TCP.", { values = { "on", "off" } }),
   }),
-  section("keys", "Keys in Koda's own windows; `false` for none.", {
+  section("keys", "Keys in Koda's own windows and in buffers with hunks to review; `false` for none.", {
     option(
       "send", "key", "<C-s>",
       "Sends the prompt, while it is written too; <CR> in normal mode sends as well."
@@ -174,6 +174,17 @@ M.SCHEMA = {
     option("reject_reason", "key", "R", "Rejects what waits, with a reason for the model."),
     option("next_ask", "key", "<M-n>", "Shows the next of what waits."),
     option("previous_ask", "key", "<M-p>", "Shows the one before."),
+    option("next_hunk", "key", "]k", "In a buffer with hunks to review: goes to the next."),
+    option("previous_hunk", "key", "[k", "Goes to the one before."),
+    option("accept_hunk", "key", "<M-a>", "Accepts the hunk at the cursor; |.| repeats it."),
+    option("reject_hunk", "key", "<M-r>", "Rejects it; |.| repeats it."),
+    option("reject_hunk_reason", "key", "<M-R>", "Rejects it with a reason for the model."),
+    option("accept_file", "key", "g<M-a>", "Accepts all hunks of the file."),
+    option("reject_file", "key", "g<M-r>", "Rejects all hunks of the file."),
+    option("accept_turn", "key", "z<M-a>", "Accepts all hunks of all files."),
+    option("reject_turn", "key", "z<M-r>", "Rejects all hunks of all files."),
+    option("edit_hunk", "key", "<M-e>", "Edits what is proposed; writing the window takes it over."),
+    option("comment_hunk", "key", "<M-c>", "Says something of a proposed hunk to the model."),
   }),
   section("log", "The log (`:Koda log`).", {
     option(

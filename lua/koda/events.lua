@@ -108,6 +108,11 @@ function M.deliver(batch)
   if #vim.api.nvim_list_uis() > 0 and not package.loaded["koda.chat"] and asks(batch) then
     require("koda.chat")
   end
+  for _, event in ipairs(batch) do
+    if event.proposal or (type(event.data) == "table" and event.data.hunks) then
+      require("koda.review")
+    end
+  end
   for _, fn in ipairs(vim.list_slice(batch_listeners)) do
     guarded("batches", fn, batch)
   end

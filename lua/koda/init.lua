@@ -175,28 +175,28 @@ local function not_available(what, hint)
   return nil, { code = "not_available", message = message, hint = hint }
 end
 
---- Lists the hunks that wait for a review. There are none yet: edits are approved before they are made.
----@param _buf? integer
+--- Lists the hunks that wait for a decision, of a buffer or of all: proposals, and changes that were made unasked.
+---@param buf? integer
 ---@return koda.Hunk[]
-function M.hunks(_buf)
-  return {}
+function M.hunks(buf)
+  return require("koda.review").list(buf)
 end
 
---- Accepts a hunk. Not available yet.
----@param _hunk? koda.Hunk
+--- Accepts a hunk, the one at the cursor unless one is given.
+---@param hunk? koda.Hunk|integer
 ---@return true?
 ---@return koda.Error?
-function M.accept(_hunk)
-  return not_available("the review of hunks", "koda.answer(id, { decision = \"accept\" }) answers an approval")
+function M.accept(hunk)
+  return require("koda.review").accept(hunk)
 end
 
---- Rejects a hunk. Not available yet.
----@param _hunk? koda.Hunk
----@param _reason? string
+--- Rejects a hunk, the one at the cursor unless one is given; a change that was made is taken back.
+---@param hunk? koda.Hunk|integer
+---@param reason? string for the model
 ---@return true?
 ---@return koda.Error?
-function M.reject(_hunk, _reason)
-  return not_available("the review of hunks", "koda.answer(id, { decision = \"reject\" }) answers an approval")
+function M.reject(hunk, reason)
+  return require("koda.review").reject(hunk, reason)
 end
 
 --- Lists the stored sessions of a project, newest first.

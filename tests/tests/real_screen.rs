@@ -30,7 +30,7 @@ fn a_command_is_seen_in_its_terminal_and_an_approval_is_answered_by_key() {
     let model = Replay::new().calls("I run it.", &[command]).says("It ran.").model(&place);
     let setup = format!("lua require('koda').setup({{ model = '{model}' }})");
     let terminal = Terminal::open(&place, &project, &["-c", &setup, "-c", "Koda run it"]);
-    terminal.expect_text("for this session");
+    terminal.expect_text("accept once");
     // Alt-a: accepts, from within the prompt.
     terminal.input("\x1ba");
     terminal.expect_text("It ran.");

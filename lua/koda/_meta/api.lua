@@ -113,9 +113,17 @@
 ---@field updated integer milliseconds since the epoch
 
 ---@class koda.Hunk
----@field buf integer
----@field first integer
+---@field id integer
+---@field buf? integer the buffer, if the file is loaded
+---@field path string absolute
+---@field session string
+---@field ask? string the id of what waits for it
+---@field first integer line, from 1
 ---@field last integer
+---@field state "pending"|"stale" stale if the text that it was made for is gone
+---@field made boolean whether the text has it already
+---@field old string the lines that go
+---@field new string the lines that come
 
 ---@class koda.Way
 ---@field provider string

@@ -68,6 +68,17 @@
 ---@field reject_reason? string|false Rejects what waits, with a reason for the model.
 ---@field next_ask? string|false Shows the next of what waits.
 ---@field previous_ask? string|false Shows the one before.
+---@field next_hunk? string|false In a buffer with hunks to review: goes to the next.
+---@field previous_hunk? string|false Goes to the one before.
+---@field accept_hunk? string|false Accepts the hunk at the cursor; |.| repeats it.
+---@field reject_hunk? string|false Rejects it; |.| repeats it.
+---@field reject_hunk_reason? string|false Rejects it with a reason for the model.
+---@field accept_file? string|false Accepts all hunks of the file.
+---@field reject_file? string|false Rejects all hunks of the file.
+---@field accept_turn? string|false Accepts all hunks of all files.
+---@field reject_turn? string|false Rejects all hunks of all files.
+---@field edit_hunk? string|false Edits what is proposed; writing the window takes it over.
+---@field comment_hunk? string|false Says something of a proposed hunk to the model.
 
 ---@class koda.Settings.log
 ---@field level? "error"|"warn"|"info"|"debug"|"trace" What is logged.
@@ -89,7 +100,7 @@
 ---@field chat? koda.Settings.chat The chat.
 ---@field terminal? koda.Settings.terminal Terminals that Koda's commands run in.
 ---@field sandbox? koda.Settings.sandbox What confines the commands that nobody was asked about.
----@field keys? koda.Settings.keys Keys in Koda's own windows; `false` for none.
+---@field keys? koda.Settings.keys Keys in Koda's own windows and in buffers with hunks to review; `false` for none.
 ---@field log? koda.Settings.log The log (`:Koda log`).
 ---@field data_dir? string The folder of the sessions; `koda` in Neovim's data folder without it.
 
@@ -138,6 +149,17 @@
 ---@field reject_reason string|false Rejects what waits, with a reason for the model.
 ---@field next_ask string|false Shows the next of what waits.
 ---@field previous_ask string|false Shows the one before.
+---@field next_hunk string|false In a buffer with hunks to review: goes to the next.
+---@field previous_hunk string|false Goes to the one before.
+---@field accept_hunk string|false Accepts the hunk at the cursor; |.| repeats it.
+---@field reject_hunk string|false Rejects it; |.| repeats it.
+---@field reject_hunk_reason string|false Rejects it with a reason for the model.
+---@field accept_file string|false Accepts all hunks of the file.
+---@field reject_file string|false Rejects all hunks of the file.
+---@field accept_turn string|false Accepts all hunks of all files.
+---@field reject_turn string|false Rejects all hunks of all files.
+---@field edit_hunk string|false Edits what is proposed; writing the window takes it over.
+---@field comment_hunk string|false Says something of a proposed hunk to the model.
 
 ---@class koda.Config.log
 ---@field level "error"|"warn"|"info"|"debug"|"trace" What is logged.
@@ -159,6 +181,6 @@
 ---@field chat koda.Config.chat The chat.
 ---@field terminal koda.Config.terminal Terminals that Koda's commands run in.
 ---@field sandbox koda.Config.sandbox What confines the commands that nobody was asked about.
----@field keys koda.Config.keys Keys in Koda's own windows; `false` for none.
+---@field keys koda.Config.keys Keys in Koda's own windows and in buffers with hunks to review; `false` for none.
 ---@field log koda.Config.log The log (`:Koda log`).
 ---@field data_dir? string The folder of the sessions; `koda` in Neovim's data folder without it.
