@@ -12,7 +12,7 @@ use koda_protocol::{
     AskId, Decision, Effect, Event, Mode, Proposal, Scope, ToolCall, ToolResult, Trust, Verdict,
 };
 use koda_tools::{Ports, Prepared, Review, ToolContext};
-use koda_trust::{Grant, Policy, Question, judge};
+use koda_trust::{Policy, Question, grant, judge};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -258,7 +258,7 @@ impl Dispatcher {
 
     /// Lets calls like this one go from now on, in this session or by a rule of the project.
     fn grant(&self, question: &Question<'_>, scope: Scope) {
-        match Grant::like(question) {
+        match grant::like(question) {
             Some(grant) if scope == Scope::Project => {
                 let text = match self.session.keep(grant.clone()) {
                     Ok(rule) => format!("Kept for this project: {}. :Koda rules lists them.", rule.shown()),

@@ -93,8 +93,7 @@ struct State {
     current: Current,
     unattended: bool,
     granted: Vec<Grant>,
-    /// The rules as they were last read.
-    /// As last read; none before they could be.
+    /// The rules as they were last read; none before they could be.
     rules: Option<Vec<Rule>>,
     refused: Refusals,
     history: History,
@@ -352,7 +351,7 @@ impl Session {
     /// If it can't be written.
     pub(crate) fn keep(&self, grant: Grant) -> Result<Rule, StoreError> {
         let (project, created) = (Some(self.root()), self.now());
-        let rule = Rule { id: 0, project, deny: false, what: grant.into(), created, uses: 0, last_use: None };
+        let rule = Rule { id: 0, project, deny: false, what: grant, created, uses: 0, last_use: None };
         let rule = self.parts().rules.add(rule)?;
         self.changes.send_replace(());
         Ok(rule)

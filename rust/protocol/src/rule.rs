@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::port::StoreError;
 use crate::time::UnixMillis;
 
-/// What a rule is about.
+/// What is accepted or denied for longer than once, in a session or by a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum RuleWhat {
+pub enum Grant {
     /// Commands of which each part begins with one of these heads (`cargo fmt`); to deny, any part.
     Command {
         /// Program, with its subcommand where it has one.
@@ -19,6 +19,16 @@ pub enum RuleWhat {
         /// Canonical name.
         tool: String,
     },
+}
+
+impl Grant {
+    /// Tells what it is about, for people.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Command { heads } => heads.join(", "),
+            Self::Tool { tool } => format!("{tool} in the project"),
+        }
+    }
 }
 
 /// A rule.
@@ -34,7 +44,7 @@ pub struct Rule {
     pub deny: bool,
     /// What it is about.
     #[serde(flatten)]
-    pub what: RuleWhat,
+    pub what: Grant,
     /// When it was made.
     pub created: UnixMillis,
     /// How often it decided.
@@ -53,11 +63,8 @@ impl Rule {
 
     /// Says what it is about, for people.
     pub fn shown(&self) -> String {
-        let what = match &self.what {
-            RuleWhat::Command { heads } => heads.join(", "),
-            RuleWhat::Tool { tool } => format!("{tool} in the project"),
-        };
-        format!("rule {}: {} {what}", self.id, if self.deny { "deny" } else { "allow" })
+        let verb = if self.deny { "deny" } else { "allow" };
+        format!("rule {}: {verb} {}", self.id, self.what.shown())
     }
 }
 

@@ -3,11 +3,11 @@
 use std::thread;
 
 use koda_protocol::UnixMillis;
-use koda_protocol::rule::{Rule, RuleWhat, Rules};
+use koda_protocol::rule::{Grant, Rule, Rules};
 use koda_store::RuleFile;
 
 fn rule(head: &str) -> Rule {
-    let what = RuleWhat::Command { heads: vec![head.to_owned()] };
+    let what = Grant::Command { heads: vec![head.to_owned()] };
     Rule {
         id: 0,
         project: Some("/p".to_owned()),

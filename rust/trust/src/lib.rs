@@ -4,10 +4,12 @@
 //! rules read ignore files. Nothing here runs a process, asks anybody, or reads the environment.
 
 pub mod command;
+pub mod grant;
 pub mod ignored;
 pub mod path;
 pub mod verdict;
 
 pub use command::{Classified, classify};
+pub use koda_protocol::rule::Grant;
 pub use path::{PathError, ResolvedPath, Resolver};
-pub use verdict::{Grant, Policy, Question, Touch, judge};
+pub use verdict::{Policy, Question, Touch, judge};

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use koda_protocol::rule::{Rule, RuleWhat};
+use koda_protocol::rule::{Grant, Rule};
 use koda_protocol::{CommandClass, Decision, Effect, ToolPolicy, Trust, Verdict};
-use serde::{Deserialize, Serialize};
 
 use crate::command::{self, Classified};
+use crate::grant;
 use crate::ignored::IGNORE_FILES;
 use crate::path::ResolvedPath;
 
@@ -81,83 +81,8 @@ pub struct Policy {
 impl Policy {
     /// Returns the rule that would allow a call.
     fn allowing(&self, question: &Question<'_>, classified: Option<&Classified>) -> Option<&Rule> {
-        let allows = |rule: &&Rule| !rule.deny && Grant::from(&rule.what).covers(question, classified);
+        let allows = |rule: &&Rule| !rule.deny && grant::covers(&rule.what, question, classified);
         self.rules.iter().find(allows)
-    }
-}
-
-impl From<&RuleWhat> for Grant {
-    fn from(what: &RuleWhat) -> Self {
-        match what.clone() {
-            RuleWhat::Command { heads } => Self::Command { heads },
-            RuleWhat::Tool { tool } => Self::Tool { tool },
-        }
-    }
-}
-
-impl From<Grant> for RuleWhat {
-    fn from(grant: Grant) -> Self {
-        match grant {
-            Grant::Command { heads } => Self::Command { heads },
-            Grant::Tool { tool } => Self::Tool { tool },
-        }
-    }
-}
-
-/// Something that the user accepted for longer than once. Never covers what is destructive.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Grant {
-    /// Commands of which each part begins with one of these heads (`cargo fmt`).
-    Command {
-        /// Program, with its subcommand where it has one.
-        heads: Vec<String>,
-    },
-    /// A tool, on paths inside the project.
-    Tool {
-        /// Canonical name.
-        tool: String,
-    },
-}
-
-impl Grant {
-    /// Makes the grant that covers calls like this one; none where nothing may be granted.
-    pub fn like(question: &Question<'_>) -> Option<Self> {
-        if let Some(text) = question.command {
-            let classified = command::classify(text);
-            let fine = classified.class < CommandClass::Destructive && !classified.heads.is_empty();
-            return (fine && !concerns(question)).then_some(Self::Command { heads: classified.heads });
-        }
-        (question.effect == Effect::Mutate && !concerns(question))
-            .then(|| Self::Tool { tool: question.tool.to_owned() })
-    }
-
-    /// Tells what it is about, for people.
-    pub fn what(&self) -> String {
-        match self {
-            Self::Command { heads } => heads.join(", "),
-            Self::Tool { tool } => format!("{tool} in the project"),
-        }
-    }
-
-    /// Tells what was accepted, for people.
-    pub fn shown(&self) -> String {
-        format!("accepted for the session: {}", self.what())
-    }
-
-    fn covers(&self, question: &Question<'_>, classified: Option<&Classified>) -> bool {
-        if concerns(question) {
-            return false;
-        }
-        match (self, classified) {
-            (Self::Command { heads }, Some(classified)) => {
-                classified.class < CommandClass::Destructive
-                    && !classified.heads.is_empty()
-                    && classified.heads.iter().all(|head| heads.contains(head))
-            }
-            (Self::Tool { tool }, None) => tool == question.tool && question.effect == Effect::Mutate,
-            _ => false,
-        }
     }
 }
 
@@ -176,7 +101,7 @@ pub fn judge(policy: &Policy, question: &Question<'_>) -> Verdict {
     by_denial(&mut verdict, policy, question, classified.as_ref());
     by_grant(&mut verdict, policy, question, classified.as_ref());
     if verdict.decision == Decision::Ask {
-        verdict.always = Grant::like(question).map(|grant| grant.what());
+        verdict.always = grant::like(question).map(|grant| grant.shown());
     }
     if policy.sub_agent {
         without_a_human(&mut verdict, question);
@@ -292,7 +217,7 @@ fn contains(path: &Path, names: &str) -> bool {
 }
 
 /// Whether something about its paths must be asked for.
-fn concerns(question: &Question<'_>) -> bool {
+pub(crate) fn concerns(question: &Question<'_>) -> bool {
     question.touches.iter().any(|touch| concern(question, touch).is_some())
 }
 
@@ -320,10 +245,11 @@ fn by_grant(
     if verdict.decision != Decision::Ask || verdict.rule.is_some() {
         return;
     }
-    if let Some(grant) = policy.granted.iter().find(|grant| grant.covers(question, classified)) {
+    if let Some(grant) = policy.granted.iter().find(|grant| grant::covers(grant, question, classified)) {
+        let shown = format!("accepted for the session: {}", grant.shown());
         verdict.decision = Decision::Allow;
-        verdict.reasons.insert(0, grant.shown());
-        verdict.rule = Some(grant.shown());
+        verdict.reasons.insert(0, shown.clone());
+        verdict.rule = Some(shown);
     } else if let Some(rule) = policy.allowing(question, classified) {
         verdict.decision = Decision::Allow;
         verdict.reasons.insert(0, rule.shown());
@@ -339,10 +265,10 @@ fn by_denial(
     classified: Option<&Classified>,
 ) {
     let denies = |rule: &&Rule| match (&rule.what, classified) {
-        (RuleWhat::Command { heads }, Some(classified)) => {
+        (Grant::Command { heads }, Some(classified)) => {
             classified.parts.iter().any(|part| heads.iter().any(|head| begins_with(&part.text, head)))
         }
-        (RuleWhat::Tool { tool }, _) => tool == question.tool,
+        (Grant::Tool { tool }, _) => tool == question.tool,
         _ => false,
     };
     if let Some(rule) = policy.rules.iter().filter(|rule| rule.deny).find(denies) {
@@ -376,116 +302,4 @@ fn without_a_human(verdict: &mut Verdict, question: &Question<'_>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::path::Resolver;
-
-    fn decide(trust: Trust, effect: Effect, command: Option<&str>, path: Option<&str>) -> Decision {
-        let policy = Policy { trust, ..Policy::default() };
-        judge(&policy, &question(effect, command, &touches(path))).decision
-    }
-
-    fn touches(path: Option<&str>) -> Vec<Touch> {
-        let root = Path::new("/project");
-        let resolve = |path| Resolver::new(root).resolve(path, root).unwrap();
-        path.into_iter().map(|path| Touch { path: resolve(path), write: true }).collect()
-    }
-
-    fn question<'a>(effect: Effect, command: Option<&'a str>, touches: &'a [Touch]) -> Question<'a> {
-        Question { tool: "Tool", effect, command, touches }
-    }
-
-    #[test]
-    fn the_matrix_holds() {
-        use Decision::{Allow, Ask, Deny};
-        let rows = [
-            (Effect::Read, None, None, [Allow, Allow, Allow]),
-            (Effect::Internal, None, None, [Allow, Allow, Allow]),
-            (Effect::Agent, None, None, [Allow, Allow, Allow]),
-            (Effect::Command, Some("ls"), None, [Allow, Allow, Allow]),
-            (Effect::Interactive, None, None, [Ask, Ask, Ask]),
-            (Effect::Mutate, None, Some("a"), [Deny, Ask, Allow]),
-            (Effect::Command, Some("touch a"), None, [Deny, Ask, Allow]),
-            (Effect::Destroy, None, Some("a"), [Deny, Ask, Ask]),
-            (Effect::Command, Some("rm a"), None, [Deny, Ask, Ask]),
-            (Effect::Mutate, None, Some("/other/a"), [Deny, Ask, Ask]),
-        ];
-        for (effect, command, path, right) in rows {
-            let trusts = [Trust::Plan, Trust::Safe, Trust::Auto];
-            let got = trusts.map(|trust| decide(trust, effect, command, path));
-            assert_eq!(got, right, "{effect:?} {command:?} {path:?}");
-        }
-    }
-
-    #[test]
-    fn a_setting_beats_trust_and_grants() {
-        let tools = BTreeMap::from([("Tool".to_owned(), ToolPolicy::Off)]);
-        let off = Policy { trust: Trust::Auto, tools, ..Policy::default() };
-        assert_eq!(judge(&off, &question(Effect::Read, None, &[])).decision, Decision::Deny);
-
-        let inside = touches(Some("a"));
-        let edit = question(Effect::Mutate, None, &inside);
-        let granted = vec![Grant::like(&edit).unwrap()];
-        let mut policy = Policy { granted, ..Policy::default() };
-        assert_eq!(judge(&policy, &edit).decision, Decision::Allow);
-        policy.tools.insert("Tool".to_owned(), ToolPolicy::Ask);
-        assert_eq!(judge(&policy, &edit).decision, Decision::Ask);
-    }
-
-    #[test]
-    fn a_grant_covers_every_part_or_nothing() {
-        let fmt = question(Effect::Command, Some("cargo fmt"), &[]);
-        let policy = Policy { granted: vec![Grant::like(&fmt).unwrap()], ..Policy::default() };
-        let decide = |text| judge(&policy, &question(Effect::Command, Some(text), &[])).decision;
-        assert_eq!(decide("cargo fmt -p x"), Decision::Allow);
-        assert_eq!(decide("cargo fmt && touch x"), Decision::Ask);
-        assert_eq!(decide("cargo fmt; rm x"), Decision::Ask);
-        assert_eq!(decide("cargo fmt > x"), Decision::Ask);
-        assert!(Grant::like(&question(Effect::Command, Some("rm x"), &[])).is_none());
-    }
-
-    #[test]
-    fn what_a_rule_might_deny_is_asked_for_while_the_rules_are_unknown() {
-        let policy =
-            Policy { trust: Trust::Auto, rules_unknown: Some("broken".to_owned()), ..Policy::default() };
-        let ask = judge(&policy, &question(Effect::Command, Some("ls"), &[]));
-        assert_eq!(ask.decision, Decision::Ask);
-        assert!(ask.reasons[0].contains("broken"), "{:?}", ask.reasons);
-        assert_eq!(judge(&policy, &question(Effect::Internal, None, &[])).decision, Decision::Allow);
-    }
-
-    #[test]
-    fn a_rule_that_denies_beats_one_that_allows_and_trust() {
-        let rule = |id, deny, head: &str| {
-            let what = RuleWhat::Command { heads: vec![head.to_owned()] };
-            let (created, last_use) = (koda_protocol::UnixMillis(0), None);
-            Rule { id, project: None, deny, what, created, uses: 0, last_use }
-        };
-        let rules = vec![rule(1, false, "cargo fmt"), rule(2, true, "cargo publish"), rule(3, true, "cat")];
-        let decide = |trust, text| {
-            let policy = Policy { trust, rules: rules.clone(), ..Policy::default() };
-            judge(&policy, &question(Effect::Command, Some(text), &[]))
-        };
-        let allowed = decide(Trust::Safe, "cargo fmt --all");
-        assert_eq!(
-            (allowed.decision, allowed.rule.as_deref()),
-            (Decision::Allow, Some("rule 1: allow cargo fmt"))
-        );
-        assert_eq!(decide(Trust::Plan, "cargo fmt --all").decision, Decision::Deny);
-        assert_eq!(decide(Trust::Auto, "cargo fmt && cargo publish -p x").decision, Decision::Deny);
-        assert_eq!(decide(Trust::Auto, "ls | cat").decision, Decision::Deny, "also what is safe");
-        assert_eq!(decide(Trust::Safe, "cargo fmt && rm x").decision, Decision::Ask);
-    }
-
-    #[test]
-    fn a_sub_agent_never_does_what_would_destroy_or_leave() {
-        let policy = Policy { sub_agent: true, ..Policy::default() };
-        let decide = |effect, command, path: Option<&str>| {
-            judge(&policy, &question(effect, command, &touches(path))).decision
-        };
-        assert_eq!(decide(Effect::Mutate, None, Some("a")), Decision::Allow);
-        assert_eq!(decide(Effect::Command, Some("touch a"), None), Decision::Allow);
-        assert_eq!(decide(Effect::Mutate, None, Some("/other/a")), Decision::Deny);
-        assert_eq!(decide(Effect::Command, Some("rm a"), None), Decision::Deny);
-    }
-}
+mod tests;
