@@ -337,11 +337,16 @@ impl Session {
         self.workplace.resolver.root().to_string_lossy().into_owned()
     }
 
-    /// Counts a use of a rule. That it can't be counted changes nothing for the call.
+    /// Counts a use of a rule, in the background: it waits for the disk. That it can't be counted changes nothing
+    /// for the call.
     pub(crate) fn count_use(&self, rule: u64) {
-        if let Err(error) = self.parts().rules.used(rule, self.now()) {
-            tracing::warn!(%error, "a rule's use is not counted");
-        }
+        let (rules, now) = (self.parts().rules.clone(), self.now());
+        let count = move || {
+            if let Err(error) = rules.used(rule, now) {
+                tracing::warn!(%error, "a rule's use is not counted");
+            }
+        };
+        self.shared.tasks.spawn_blocking_on(count, &self.parts().runtime);
     }
 
     /// Keeps a rule for this project that allows what `grant` covers.

@@ -27,8 +27,8 @@ const GLIMPSE_BYTES: usize = 2 * 1024;
 /// A command that stands behind a question for so long waits for an answer.
 const THINKS: Duration = Duration::from_secs(2);
 
-/// What the last word of a question ends with.
-const ASKS: &[char] = &[':', '?', '>', ']', ')', '%', '#', '$'];
+/// What the last word of a question ends with. Not a percent sign: progress that stands still is no question.
+const ASKS: &[char] = &[':', '?', '>', ']', ')', '#', '$'];
 
 /// A command that was started.
 pub struct Task {

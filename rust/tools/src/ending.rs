@@ -8,17 +8,24 @@ const BRIEF: Limits = Limits { lines: 60, bytes: 6 * 1024 };
 
 /// Says how a command ended, or that it goes on.
 pub fn ending(outcome: &CommandOutcome) -> String {
-    let how = match (outcome.state, outcome.exit_code, &outcome.signal) {
-        (CommandState::Running, ..) => {
-            format!("it goes on in the background as {}", outcome.task_id)
-        }
+    let how = match outcome.state {
+        CommandState::Running => format!("it goes on in the background as {}", outcome.task_id),
+        CommandState::Cancelled => "cancelled; the output above is what had come".to_owned(),
+        state => ended(state, outcome.exit_code, outcome.signal.as_deref()),
+    };
+    if outcome.verified { how } else { format!("{how}; completion unverified") }
+}
+
+/// Says in a few words how far a task is.
+pub fn ended(state: CommandState, exit_code: Option<i32>, signal: Option<&str>) -> String {
+    match (state, exit_code, signal) {
+        (CommandState::Running, ..) => "running".to_owned(),
         (CommandState::TimedOut, ..) => "ended at its time limit".to_owned(),
-        (CommandState::Cancelled, ..) => "cancelled; the output above is what had come".to_owned(),
+        (CommandState::Cancelled, ..) => "cancelled".to_owned(),
         (CommandState::Done, Some(code), _) => format!("exit code {code}"),
         (CommandState::Done, None, Some(signal)) => format!("ended by signal {signal}"),
         (CommandState::Done, None, None) => "ended; its exit code is not known".to_owned(),
-    };
-    if outcome.verified { how } else { format!("{how}; completion unverified") }
+    }
 }
 
 /// Returns the beginning and the end of the output.

@@ -20,10 +20,20 @@ fn failed(error: StoreError) -> UserError {
 
 fn list(lua: &Lua, koda: &Koda, callback: LuaFunction) -> Result<bool, UserError> {
     let rules = koda.rules.clone();
-    later(lua, koda, callback, async move { rules.list().map_err(failed) })
+    later(lua, koda, callback, blocking(move || rules.list()))
 }
 
 fn remove(lua: &Lua, koda: &Koda, (id, callback): (u64, LuaFunction)) -> Result<bool, UserError> {
     let rules = koda.rules.clone();
-    later(lua, koda, callback, async move { rules.remove(id).map_err(failed) })
+    later(lua, koda, callback, blocking(move || rules.remove(id)))
+}
+
+/// Works where waiting for the disk, or for another Neovim's lock, holds up nobody.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, UserError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done.map_err(failed),
+        Err(panic) => Err(UserError::new("panic", format!("the rules can't be used: {panic}"))),
+    }
 }

@@ -1,11 +1,12 @@
 //! ListBackgroundTasks: the tasks of this conversation that went to the background.
 
 use koda_protocol::Effect;
-use koda_protocol::port::{CommandState, TaskInfo};
+use koda_protocol::port::TaskInfo;
 use serde_json::json;
 
 use crate::arguments::object;
 use crate::context::ToolContext;
+use crate::ending::ended;
 use crate::entry::{Entry, Job, Output, data};
 
 pub fn entry() -> Entry {
@@ -31,15 +32,10 @@ pub async fn run(context: ToolContext) -> Output {
 }
 
 fn line(task: &TaskInfo) -> String {
-    let how = match (task.state, task.exit_code, &task.signal) {
-        (CommandState::Running, ..) if task.waiting => "running, seems to wait for input".to_owned(),
-        (CommandState::Running, ..) => "running".to_owned(),
-        (CommandState::TimedOut, ..) => "timed out".to_owned(),
-        (CommandState::Cancelled, ..) => "cancelled".to_owned(),
-        (CommandState::Done, Some(code), _) => format!("exit code {code}"),
-        (CommandState::Done, None, Some(signal)) => format!("ended by signal {signal}"),
-        (CommandState::Done, None, None) => "ended, exit code not known".to_owned(),
-    };
+    let mut how = ended(task.state, task.exit_code, task.signal.as_deref());
+    if task.waiting {
+        how.push_str(", seems to wait for input");
+    }
     let command = task.command.lines().next().unwrap_or_default();
     format!("{}: {how}, {} s, {} bytes: {command}", task.task_id, task.age_ms / 1000, task.output_bytes)
 }
