@@ -38,6 +38,19 @@ function M.set(buf, modes, name, fn, keys)
   end
 end
 
+--- Removes the maps of an action from a buffer, but for those that somebody else has set since.
+---@param buf integer
+---@param mode string
+---@param name string as in the option `keys`
+function M.remove(buf, mode, name)
+  local plug = ("<Plug>(koda-%s)"):format((name:gsub("_", "-")))
+  for _, map in ipairs(vim.api.nvim_buf_get_keymap(buf, mode)) do
+    if map.lhs == plug or map.rhs == plug then
+      vim.keymap.del(mode, map.lhs, { buffer = buf })
+    end
+  end
+end
+
 --- Says keys and what they do, without those that the user has taken away.
 ---@param actions { [1]: string, [2]: string }[] name, and a word for it
 ---@param format string of a key and its word

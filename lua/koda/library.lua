@@ -157,7 +157,8 @@ function M.newer_source()
   end
   local base = M.root() .. "/"
   for name, kind in vim.fs.dir(base .. "rust", { depth = 8 }) do
-    local stat = kind == "file" and name:find("%.rs$") and vim.uv.fs_stat(base .. "rust/" .. name)
+    local is_source = kind == "file" and name:find("%.rs$") and not name:find("/tests/") and not name:find("/examples/")
+    local stat = is_source and vim.uv.fs_stat(base .. "rust/" .. name)
     if stat and stat.mtime.sec > installed.mtime.sec then
       return "rust/" .. name
     end

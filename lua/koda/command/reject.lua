@@ -1,14 +1,3 @@
---- `:Koda reject`: the hunk at the cursor, or those of the file or of everything.
+--- `:Koda reject`.
 
----@param call koda.Call
-return function(call)
-  local review, notify = require("koda.review"), require("koda.notify")
-  if call.args == "file" or call.args == "all" then
-    local buf = call.args == "file" and vim.api.nvim_get_current_buf() or nil
-    return notify.info(("%d hunks rejected"):format(review.each(review.reject, buf)))
-  end
-  local ok, problem = review.reject()
-  if not ok then
-    notify.warn(problem --[[@as koda.Error]])
-  end
-end
+return require("koda.review.decide")("reject")

@@ -4,8 +4,8 @@ local sources = require("koda.mention.sources")
 
 local M = {}
 
---- Candidates that are looked at more closely; a folder with more is narrowed by typing on.
-local MAX_FILES = 200
+--- Files that are offered at once, since each is judged while Neovim waits; typing on narrows a folder with more.
+local MAX_FILES = 40
 
 --- Where the mention at the end of a text begins.
 ---@param before string the line up to the cursor

@@ -118,7 +118,7 @@ M.KEYWORDS.quickfix = {
 M.KEYWORDS.diff = {
   text = "what changed since the last commit",
   resolve = function(_, done)
-    local command = { "git", "--no-pager", "diff", "--no-color", "--no-ext-diff", "HEAD" }
+    local command = { "git", "--no-pager", "diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD" }
     local ok, problem = pcall(vim.system, command, { cwd = vim.fn.getcwd() }, function(result)
       vim.schedule(function()
         if result.code ~= 0 then

@@ -124,10 +124,8 @@ end
 --- Takes the keys away.
 ---@param buf integer
 function M.unmap(buf)
-  for _, map in ipairs(vim.api.nvim_buf_get_keymap(buf, "n")) do
-    if map.desc and vim.startswith(map.desc, "Koda: ") then
-      pcall(vim.keymap.del, "n", map.lhs, { buffer = buf })
-    end
+  for name in pairs(actions()) do
+    require("koda.keys").remove(buf, "n", name)
   end
 end
 

@@ -7,6 +7,8 @@
     reason = "a test fails by panicking, and says why it is skipped"
 )]
 
+mod lasting;
+
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -38,8 +40,7 @@ fn rig() -> Option<Rig> {
         eprintln!("skipped: this kernel has no Landlock, or does not let us use it");
         return None;
     }
-    // The usual folder for temporary files may be written.
-    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let dir = lasting::folder();
     let base = dir.path().canonicalize().unwrap();
     let (root, home, outside) = (base.join("project"), base.join("home"), base.join("outside"));
     for folder in [&root.join("src"), &root.join(".git"), &home.join(".cache"), &home.join(".ssh"), &outside]

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../../shell/tests/lasting/mod.rs"]
+mod lasting;
+
 use std::fs;
 use std::path::PathBuf;
 
@@ -18,8 +21,7 @@ struct Rig {
 }
 
 fn rig() -> Rig {
-    // Not in the usual folder for temporary files, where commands may write.
-    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let dir = lasting::folder();
     let base = dir.path().canonicalize().unwrap();
     let (root, home) = (base.join("project"), base.join("home"));
     fs::create_dir_all(root.join("src")).unwrap();
