@@ -114,7 +114,7 @@ M.SCHEMA = {
     { min = 1 }
   ),
   section("timeouts", "How long to wait for a provider, in milliseconds.", {
-    option("connect_ms", "integer", 30000, "For a connection.", MILLISECONDS),
+    option("connect_ms", "integer", 30000, "Until a provider has taken the connection.", MILLISECONDS),
     option(
       "first_byte_ms", "integer", 300000,
       "From the request to the first bytes of the reply.",
@@ -124,14 +124,14 @@ M.SCHEMA = {
     option("key_command_ms", "integer", 120000, "For a `key_command`.", MILLISECONDS),
   }),
   section("instructions", "Files with instructions, see |koda-instructions|.", {
-    option("max_bytes", "integer", 32768, "Bytes of them in the system prompt; 0 for none.", { min = 0 }),
+    option("max_bytes", "integer", 32768, "Bytes of instruction files in the system prompt; 0 for none.", { min = 0 }),
     option("cursor", "boolean", false, "Whether Cursor's rules that hold always are told as well."),
   }),
   section("edit", "Edits of files.", {
     option("save", "boolean", true, "Whether a buffer without changes of yours is saved after an edit."),
   }),
   section("chat", "The chat.", {
-    option("layout", "enum", "float", "How it opens.", { values = { "float", "right", "left", "tab" } }),
+    option("layout", "enum", "float", "How the chat opens.", { values = { "float", "right", "left", "tab" } }),
     option("width", "integer", 100, "Columns of the float or the split, at most.", { min = 20 }),
     option("height", "integer", 40, "Lines of the float, at most.", { min = 8 }),
     option("border", "string", "rounded", "The border of the float, as in |nvim_open_win()|."),
@@ -139,7 +139,7 @@ M.SCHEMA = {
   section("terminal", "Terminals that Koda's commands run in.", {
     option(
       "layout", "enum", "bottom",
-      "Where they show.",
+      "Where terminals show.",
       { values = { "bottom", "right", "float", "tab", "hidden" } }
     ),
     option("height", "integer", 12, "Lines of the split or float.", { min = 3 }),
@@ -148,10 +148,10 @@ M.SCHEMA = {
   section("sandbox", "What confines the commands that nobody was asked about.", {
     option(
       "profile", "enum", "project",
-      "What they may write: temporary files only, the project and caches too, or everything.",
+      "What confined commands may write: temporary files only, the project and caches too, or everything.",
       { values = { "read-only", "project", "off" } }
     ),
-    option("network", "enum", "on", "Whether they reach the network over TCP.", { values = { "on", "off" } }),
+    option("network", "enum", "on", "Whether confined commands reach the network over TCP.", { values = { "on", "off" } }),
   }),
   section("keys", "Keys in Koda's own windows and in buffers with hunks to review; `false` for none.", {
     option(

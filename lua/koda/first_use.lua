@@ -131,7 +131,7 @@ function M.explain(ways)
     "",
     "  3. Any other server, by the option `providers`: see :help koda-models",
     "",
-    ":Koda model NAME takes a model for now, require(\"koda\").setup({ model = \"NAME\" }) for good.",
+    ":Koda model NAME takes a model until Neovim ends, require(\"koda\").setup({ model = \"NAME\" }) for good.",
   })
 end
 

@@ -29,32 +29,32 @@
 ---@field day? number By all sessions of a day (UTC).
 
 ---@class koda.Settings.timeouts
----@field connect_ms? integer For a connection.
+---@field connect_ms? integer Until a provider has taken the connection.
 ---@field first_byte_ms? integer From the request to the first bytes of the reply.
 ---@field idle_ms? integer Between two pieces of the reply.
 ---@field key_command_ms? integer For a `key_command`.
 
 ---@class koda.Settings.instructions
----@field max_bytes? integer Bytes of them in the system prompt; 0 for none.
+---@field max_bytes? integer Bytes of instruction files in the system prompt; 0 for none.
 ---@field cursor? boolean Whether Cursor's rules that hold always are told as well.
 
 ---@class koda.Settings.edit
 ---@field save? boolean Whether a buffer without changes of yours is saved after an edit.
 
 ---@class koda.Settings.chat
----@field layout? "float"|"right"|"left"|"tab" How it opens.
+---@field layout? "float"|"right"|"left"|"tab" How the chat opens.
 ---@field width? integer Columns of the float or the split, at most.
 ---@field height? integer Lines of the float, at most.
 ---@field border? string The border of the float, as in |nvim_open_win()|.
 
 ---@class koda.Settings.terminal
----@field layout? "bottom"|"right"|"float"|"tab"|"hidden" Where they show.
+---@field layout? "bottom"|"right"|"float"|"tab"|"hidden" Where terminals show.
 ---@field height? integer Lines of the split or float.
 ---@field shell? string The shell's program; `$SHELL` without it.
 
 ---@class koda.Settings.sandbox
----@field profile? "read-only"|"project"|"off" What they may write: temporary files only, the project and caches too, or everything.
----@field network? "on"|"off" Whether they reach the network over TCP.
+---@field profile? "read-only"|"project"|"off" What confined commands may write: temporary files only, the project and caches too, or everything.
+---@field network? "on"|"off" Whether confined commands reach the network over TCP.
 
 ---@class koda.Settings.keys
 ---@field send? string|false Sends the prompt, while it is written too; <CR> in normal mode sends as well.
@@ -110,32 +110,32 @@
 ---@field day? number By all sessions of a day (UTC).
 
 ---@class koda.Config.timeouts
----@field connect_ms integer For a connection.
+---@field connect_ms integer Until a provider has taken the connection.
 ---@field first_byte_ms integer From the request to the first bytes of the reply.
 ---@field idle_ms integer Between two pieces of the reply.
 ---@field key_command_ms integer For a `key_command`.
 
 ---@class koda.Config.instructions
----@field max_bytes integer Bytes of them in the system prompt; 0 for none.
+---@field max_bytes integer Bytes of instruction files in the system prompt; 0 for none.
 ---@field cursor boolean Whether Cursor's rules that hold always are told as well.
 
 ---@class koda.Config.edit
 ---@field save boolean Whether a buffer without changes of yours is saved after an edit.
 
 ---@class koda.Config.chat
----@field layout "float"|"right"|"left"|"tab" How it opens.
+---@field layout "float"|"right"|"left"|"tab" How the chat opens.
 ---@field width integer Columns of the float or the split, at most.
 ---@field height integer Lines of the float, at most.
 ---@field border string The border of the float, as in |nvim_open_win()|.
 
 ---@class koda.Config.terminal
----@field layout "bottom"|"right"|"float"|"tab"|"hidden" Where they show.
+---@field layout "bottom"|"right"|"float"|"tab"|"hidden" Where terminals show.
 ---@field height integer Lines of the split or float.
 ---@field shell? string The shell's program; `$SHELL` without it.
 
 ---@class koda.Config.sandbox
----@field profile "read-only"|"project"|"off" What they may write: temporary files only, the project and caches too, or everything.
----@field network "on"|"off" Whether they reach the network over TCP.
+---@field profile "read-only"|"project"|"off" What confined commands may write: temporary files only, the project and caches too, or everything.
+---@field network "on"|"off" Whether confined commands reach the network over TCP.
 
 ---@class koda.Config.keys
 ---@field send string|false Sends the prompt, while it is written too; <CR> in normal mode sends as well.

@@ -72,14 +72,14 @@
 ---@field id string Names what waits.
 ---@field kind "approval"|"question" `approval` or `question`.
 ---@field call koda.ToolCall The call that waits.
----@field verdict koda.Verdict Why it must be asked.
+---@field verdict koda.Verdict Why it must be asked, as `koda.judge` tells it.
 ---@field proposal? koda.Proposal What it would change, where that can be told.
 
 --- What waited was answered.
 ---@class koda.event.Answer: koda.EventBase
 ---@field type "answer"
 ---@field id string Names what waited.
----@field answer table The answer.
+---@field answer table `decision` (`accept`, `reject`, `nobody` or `cancelled`) and what was said with it.
 
 --- A running tool had output: a glimpse for people, not the result.
 ---@class koda.event.ToolOutput: koda.EventBase
@@ -94,17 +94,17 @@
 ---@field tool string Canonical name, or the unknown name as it came.
 ---@field ok boolean Whether the tool did what it was asked.
 ---@field text string What the model reads.
----@field data? any What happened, in fields.
+---@field data? any What happened, in fields that depend on the tool.
 
 --- The task list changed.
 ---@class koda.event.Todo: koda.EventBase
 ---@field type "todo"
----@field items { content: string, status: string, priority: string }[] All items, in order.
+---@field items { content: string, status: string, priority: string }[] All items, in order: `content`, `status` and `priority` each.
 
 --- The provider counted a request's tokens.
 ---@class koda.event.Usage: koda.EventBase
 ---@field type "usage"
----@field usage koda.Usage This request's.
+---@field usage koda.Usage This request's: `input`, `output`, `cached`, `cache_write` and `reasoning`, as far as they are known.
 ---@field total koda.Usage The session's so far.
 ---@field cost? koda.Costs What was spent.
 
@@ -135,7 +135,7 @@
 --- The turn that a `user_message` began is over.
 ---@class koda.event.TurnEnd: koda.EventBase
 ---@field type "turn_end"
----@field outcome koda.Outcome How.
+---@field outcome koda.Outcome How: `done`, `failed`, `cancelled`, `needs_approval`, `step_limit` or `budget`.
 ---@field steps integer Steps taken.
 ---@field duration_ms integer Milliseconds since the `user_message`.
 ---@field usage? koda.Usage The turn's tokens, as far as they were counted.

@@ -114,7 +114,7 @@ pub enum Event {
         kind: AskKind,
         /// The call that waits.
         call: ToolCall,
-        /// Why it must be asked.
+        /// Why it must be asked, as `koda.judge` tells it.
         verdict: Verdict,
         /// What it would change, where that can be told.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,7 +124,7 @@ pub enum Event {
     Answer {
         /// Names what waited.
         id: AskId,
-        /// The answer.
+        /// `decision` (`accept`, `reject`, `nobody` or `cancelled`) and what was said with it.
         answer: Answer,
     },
     /// A running tool had output: a glimpse for people, not the result.
@@ -144,17 +144,17 @@ pub enum Event {
         ok: bool,
         /// What the model reads.
         text: String,
-        /// What happened, in fields.
+        /// What happened, in fields that depend on the tool.
         data: Value,
     },
     /// The task list changed.
     Todo {
-        /// All items, in order.
+        /// All items, in order: `content`, `status` and `priority` each.
         items: Vec<TodoItem>,
     },
     /// The provider counted a request's tokens.
     Usage {
-        /// This request's.
+        /// This request's: `input`, `output`, `cached`, `cache_write` and `reasoning`, as far as they are known.
         usage: Usage,
         /// The session's so far.
         total: Usage,
@@ -192,7 +192,7 @@ pub enum Event {
     },
     /// The turn that a `user_message` began is over.
     TurnEnd {
-        /// How.
+        /// How: `done`, `failed`, `cancelled`, `needs_approval`, `step_limit` or `budget`.
         outcome: Outcome,
         /// Steps taken.
         steps: u32,
