@@ -144,6 +144,27 @@ fn keys_decide_at_the_cursor_and_a_hunk_without_its_place_is_stale() {
 }
 
 #[test]
+fn a_hunk_whose_text_never_stood_there_is_stale_until_it_does() {
+    let place = Place::new();
+    let project = place.project(&[("add.py", FILE)]);
+    let editor = Opening::new(&place, &project).arguments(&["add.py"]).open();
+    editor.setup(&json!({ "model": "replay::none" }));
+    let hunk = json!({ "number": 1, "line": 1, "new_line": 1, "old": "def sub(a, b):\n", "new": "def add(a, b):\n" });
+    let proposal = json!({ "path": project.join("add.py").canonicalize().unwrap(), "hunks": [hunk] });
+    let call = json!({ "id": "c", "tool": "Edit", "args": {} });
+    let event = json!({ "type": "approval", "id": "ask-0", "session": "s", "kind": "approval", "call": call,
+        "verdict": { "verdict": "ask", "reasons": [], "parts": [] }, "proposal": proposal });
+    let state = "return (require('koda').hunks()[1] or {}).state == ...";
+    editor.lua("require('koda.review') require('koda.events').deliver({ ... })", &[event]);
+    editor.until(state, &[json!("stale")]);
+    editor.lua("vim.api.nvim_buf_set_lines(0, 3, 3, false, { '# typed' })", &[]);
+    editor.until(state, &[json!("stale")]);
+    editor.lua("vim.api.nvim_buf_set_lines(0, 0, 1, false, { 'def sub(a, b):' })", &[]);
+    editor.until(state, &[json!("pending")]);
+    assert_eq!(editor.lua("return vim.v.errmsg", &[]), "");
+}
+
+#[test]
 fn a_rejected_change_is_put_back_and_can_be_undone() {
     let place = Place::new();
     let project = place.project(&[("add.py", FILE)]);

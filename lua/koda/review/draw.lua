@@ -69,7 +69,7 @@ end
 ---@param item koda.review.Item
 ---@return integer? row of its first line, from 0
 function M.row(item)
-  if not item.buf or not vim.api.nvim_buf_is_loaded(item.buf) then
+  if not item.buf or not item.mark or not vim.api.nvim_buf_is_loaded(item.buf) then
     return nil
   end
   local at = vim.api.nvim_buf_get_extmark_by_id(item.buf, ANCHORS, item.mark, { details = true })

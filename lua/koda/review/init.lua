@@ -76,8 +76,8 @@ local function redraw(buf)
   for _, item in ipairs(items) do
     if item.state == "pending" and not draw.row(item) then
       item.state = "stale"
-    elseif item.state == "stale" and draw.row(item) then
-      -- Undone: it is where it was.
+    elseif item.state == "stale" and (draw.row(item) or not item.mark and draw.anchor(buf, item)) then
+      -- Undone: it is where it was, or where it should have been from the first.
       item.state = "pending"
     end
   end
