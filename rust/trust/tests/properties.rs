@@ -62,6 +62,51 @@ fn disguised(word: &str, way: usize) -> String {
     }
 }
 
+const WRAPPERS: [&str; 26] = [
+    "nohup",
+    "env",
+    "env A=1",
+    "command",
+    "nice",
+    "nice -n 5",
+    "timeout 5",
+    "setsid",
+    "stdbuf -oL",
+    "time",
+    "exec",
+    "A=1",
+    "A=1 B=2",
+    "sudo",
+    "xargs",
+    "env -u X",
+    "if true; then :; fi;",
+    "true &&",
+    "false ||",
+    "ls |",
+    "! ",
+    "\n",
+    "{ ls; };",
+    ">/dev/null",
+    "2>&1",
+    "/usr/bin/env",
+];
+
+/// Every pair, since few commands and wrappers go wrong together.
+#[test]
+fn harmless_wrappers_lower_no_class() {
+    let builtins = ["cd", "pushd", "popd", "export", "unset", "read", "declare", "local", "readonly", "let"];
+    let mut lowered = Vec::new();
+    for text in plain_commands().iter().filter(|text| !builtins.iter().any(|name| text.starts_with(name))) {
+        for wrapper in WRAPPERS {
+            let other = format!("{wrapper} {text}");
+            if class(&other) < class(text) {
+                lowered.push(other);
+            }
+        }
+    }
+    assert!(lowered.is_empty(), "{lowered:#?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -74,22 +119,6 @@ proptest! {
         let all = words.iter().zip(ways.iter().cycle());
         let other: Vec<String> = all.map(|(word, way)| disguised(word, *way)).collect();
         let other = other.join(" ");
-        prop_assert!(class(&other) >= class(&text), "{text:?} as {other:?}");
-    }
-
-    #[test]
-    fn harmless_wrappers_lower_no_class(
-        text in select(plain_commands()),
-        wrapper in select(vec![
-            "nohup", "env", "env A=1", "command", "nice", "nice -n 5", "timeout 5", "setsid", "stdbuf -oL", "time",
-            "exec", "A=1", "A=1 B=2", "sudo", "xargs", "env -u X", "if true; then :; fi;", "true &&", "false ||", "ls |",
-            "! ", "\n", "{ ls; };", ">/dev/null", "2>&1", "/usr/bin/env",
-        ]),
-    ) {
-        let builtins = ["cd", "pushd", "popd", "export", "unset", "read", "declare", "local", "readonly", "let"];
-        let builtin = builtins.iter().any(|name| text.starts_with(name));
-        prop_assume!(!builtin);
-        let other = format!("{wrapper} {text}");
         prop_assert!(class(&other) >= class(&text), "{text:?} as {other:?}");
     }
 

@@ -130,14 +130,31 @@ pub fn alias(args: &[Arg], found: &mut Found) {
     }
 }
 
-/// `xargs` gives a program words that nobody sees: a shell would run them.
-pub fn xargs(name: &str, args: &[Arg], found: &mut Found) {
-    let replaced = args.iter().enumerate().find_map(|(at, arg)| match arg.text.as_str() {
-        "-I" | "--replace" | "-i" => Some(args.get(at + 1).map_or("{}", |arg| arg.text.as_str()).to_owned()),
-        text if text.starts_with("-I") => Some(text.trim_start_matches("-I").to_owned()),
-        text if text.starts_with("--replace=") => Some(text.trim_start_matches("--replace=").to_owned()),
+/// The words before the command that is run: `-i` after it is that command's own.
+fn own_options<'a>(args: &'a [Arg], found: &Found) -> &'a [Arg] {
+    let run = found.inner.iter().find_map(|inner| match inner {
+        // What comes in stands behind them.
+        Inner::Words(words, _) => Some(words.len() - usize::from(words.last() == Some(&Arg::unseen()))),
         _ => None,
     });
+    &args[..args.len().saturating_sub(run.unwrap_or(0))]
+}
+
+/// What an option of `xargs` has replaced by the words that come in. Only `-I` takes the next word.
+fn replaced_by(option: &Arg, next: Option<&Arg>) -> Option<String> {
+    let text = option.text.as_str();
+    let mark = match text {
+        "-I" => next.map_or("{}", |next| next.text.as_str()),
+        "-i" | "--replace" => "{}",
+        _ => ["-I", "-i", "--replace="].iter().find_map(|name| text.strip_prefix(name))?,
+    };
+    Some(mark.to_owned())
+}
+
+/// `xargs` gives a program words that nobody sees: a shell would run them.
+pub fn xargs(name: &str, args: &[Arg], found: &mut Found) {
+    let replaced =
+        own_options(args, found).iter().enumerate().find_map(|(at, arg)| replaced_by(arg, args.get(at + 1)));
     let marks: Vec<String> =
         replaced.into_iter().chain(["{}".to_owned()]).filter(|mark| !mark.is_empty()).collect();
     if name == "parallel"

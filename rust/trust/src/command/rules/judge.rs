@@ -175,8 +175,10 @@ impl Judging {
         let bare = rule.bare.filter(|_| count == 0 && !level.replaced);
         let (class, reason) = bare.unwrap_or(level.base);
         self.settle(class, reason);
+        // A word that may turn out to be none leaves the one before as the last.
+        let vague = self.found.operands.last().is_some_and(Arg::may_be_several);
         for (at, operand) in self.found.operands.iter().enumerate() {
-            let last = count > 1 && at == count - 1;
+            let last = count > 1 && (at == count - 1 || vague && at == count - 2 && at > 0);
             let write = rule.paths == Paths::Write || (rule.paths == Paths::Copy && last);
             self.found.paths.push((operand.clone(), write));
         }
