@@ -182,12 +182,12 @@ impl Engine {
 
     fn make(&self, id: SessionId, root: &Path, stored: Option<Stored>, keep: bool) -> Arc<Session> {
         let Shared { parts, journal, .. } = &*self.shared;
-        let AgentSettings { mode, trust, home, .. } = &parts.settings;
+        let AgentSettings { mode, trust, home, instructions, .. } = &parts.settings;
         Session::new(SessionParts {
             emitter: Arc::new(Emitter::new(id.clone(), parts.clock.clone(), journal.clone(), keep)),
             id,
             shared: self.shared.clone(),
-            workplace: Workplace::new(root, home.clone()),
+            workplace: Workplace::new(root, home.clone()).with_config(instructions.config.clone()),
             current: Current { mode: *mode, trust: *trust, model: String::new() },
             stored,
         })

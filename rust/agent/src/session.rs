@@ -2,15 +2,14 @@
 
 mod conversation;
 mod money;
+mod prompting;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use koda_protocol::port::{Confinement, StoreError};
 use koda_protocol::rule::Rule;
-use koda_protocol::{
-    EVENT_VERSION, Event, Mode, Outcome, SessionId, ToolPolicy, ToolSpec, Trust, UnixMillis, Usage, UserError,
-};
+use koda_protocol::{EVENT_VERSION, Event, Mode, Outcome, SessionId, Trust, UnixMillis, Usage, UserError};
 use koda_tools::{SessionState, Workplace};
 use koda_trust::{Grant, Policy};
 use serde_json::Value;
@@ -19,10 +18,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::{EngineParts, Shared};
 use crate::history::History;
-use crate::instructions::{Nested, Reader};
+use crate::instructions::Nested;
 use crate::journal::{Emitter, Stored};
 use crate::notes::{Note, Notes};
-use crate::prompt::{self, Circumstances, PromptPart};
+use crate::prompt::PromptPart;
 use crate::refusals::Refusals;
 use crate::spending::Purse;
 
@@ -362,35 +361,7 @@ impl Session {
         Ok(rule)
     }
 
-    /// Returns what the model is offered in a mode: what the user switched off is not.
-    pub(crate) fn offered(&self, mode: Mode) -> Vec<ToolSpec> {
-        let parts = self.parts();
-        let off = |spec: &ToolSpec| parts.settings.tools.get(&spec.name) == Some(&ToolPolicy::Off);
-        parts.registry.specs(mode).into_iter().filter(|spec| !off(spec)).collect()
-    }
-
     pub(crate) fn nested(&self) -> &Nested {
         &self.nested
-    }
-
-    /// Returns the parts of the system prompt: the same for the whole session, unless mode or trust change.
-    pub async fn system_prompt(&self) -> Vec<PromptPart> {
-        let Current { mode, trust, .. } = self.current();
-        let mut system = self.system.lock().await;
-        if let Some((of, by, parts)) = system.as_ref()
-            && (*of, *by) == (mode, trust)
-        {
-            return parts.clone();
-        }
-        let EngineParts { settings, ports, .. } = self.parts();
-        let resolver = &self.workplace.resolver;
-        let root = resolver.root();
-        let reader = Reader::new(ports.editor.as_ref(), root, resolver.home(), &settings.instructions);
-        let instructions = reader.of_session(root, settings.instructions.max_bytes).await;
-        let root = root.to_string_lossy();
-        let about = Circumstances { mode, trust, root: &root, os: &settings.os, now: self.now() };
-        let parts = prompt::parts(&about, &instructions);
-        *system = Some((mode, trust, parts.clone()));
-        parts
     }
 }

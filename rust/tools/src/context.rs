@@ -37,13 +37,21 @@ pub struct Workplace {
     pub cwd: PathBuf,
     /// Resolves paths against the project.
     pub resolver: Resolver,
+    /// Absolute path of the user's own folder of notes and instructions, if there is one.
+    pub config: Option<PathBuf>,
 }
 
 impl Workplace {
     /// Builds the workplace of a project, working from its root.
     pub fn new(root: &Path, home: Option<PathBuf>) -> Self {
         let resolver = Resolver::new(root).with_home(home);
-        Self { cwd: resolver.root().to_owned(), resolver }
+        Self { cwd: resolver.root().to_owned(), resolver, config: None }
+    }
+
+    /// Sets the user's own folder.
+    #[must_use]
+    pub fn with_config(self, config: Option<PathBuf>) -> Self {
+        Self { config, ..self }
     }
 
     /// Resolves a path of a call.

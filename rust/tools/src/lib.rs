@@ -7,6 +7,7 @@ mod arguments;
 mod context;
 mod ending;
 mod entry;
+pub mod memory;
 mod named;
 mod registry;
 mod result;

@@ -1,16 +1,21 @@
 //! What a session remembers between calls: what was read, and the task list.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use koda_protocol::Revision;
 use koda_protocol::event::TodoItem;
+use koda_protocol::{Event, Revision};
+use serde_json::Value;
+
+use crate::memory::{MemoryScope, Notes};
 
 #[derive(Default)]
 struct Inner {
     read: HashMap<PathBuf, Revision>,
     todos: Vec<TodoItem>,
+    /// By the name of the file that they would be in.
+    notes: BTreeMap<String, String>,
 }
 
 /// A session's memory of its own calls. Shared by calls that run at once.
@@ -52,5 +57,51 @@ impl SessionState {
         let changed = inner.todos != items;
         inner.todos = items.to_vec();
         changed
+    }
+
+    /// Returns the task list.
+    pub fn todos(&self) -> Vec<TodoItem> {
+        self.lock().todos.clone()
+    }
+
+    /// Returns a note of the session's.
+    pub fn note(&self, name: &str) -> Option<String> {
+        self.lock().notes.get(name).cloned()
+    }
+
+    /// Replaces a note of the session's; an empty one is gone.
+    pub fn set_note(&self, name: &str, text: &str) {
+        let notes = &mut self.lock().notes;
+        if text.is_empty() {
+            notes.remove(name);
+        } else {
+            notes.insert(name.to_owned(), text.to_owned());
+        }
+    }
+
+    /// Returns the session's notes, by name.
+    pub fn notes(&self) -> Vec<Notes> {
+        let inner = self.lock();
+        let notes = |(name, text): (&String, &String)| Notes {
+            scope: MemoryScope::Session,
+            name: name.clone(),
+            text: text.trim_end().to_owned(),
+        };
+        inner.notes.iter().map(notes).collect()
+    }
+
+    /// Takes in what is stored of a session that is resumed.
+    pub fn restore(&self, event: &Event) {
+        match event {
+            Event::Todo { items } => drop(self.set_todos(items)),
+            Event::ToolResult { tool, ok: true, data, .. } if tool == "MemoryWrite" => {
+                let text = |name: &str| data.get(name).and_then(Value::as_str);
+                if let (Some("session"), Some(name), Some(note)) = (text("scope"), text("path"), text("text"))
+                {
+                    self.set_note(name, note);
+                }
+            }
+            _ => {}
+        }
     }
 }

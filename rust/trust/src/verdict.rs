@@ -197,6 +197,10 @@ fn concern(question: &Question<'_>, touch: &Touch) -> Option<&'static str> {
         return (!temporary).then_some("is outside the project");
     }
     let has = |names: &[&str]| names.iter().any(|name| contains(path, name));
+    // Notes tell what is so, not what Koda may do; other tools may not write them unasked.
+    if question.tool == "MemoryWrite" && has(&[".koda/memories"]) {
+        return None;
+    }
     if has(&IGNORE_FILES) || has(&[".koda", "koda/rules.json"]) {
         return Some("says what Koda may do");
     }

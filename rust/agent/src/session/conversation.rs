@@ -53,6 +53,7 @@ impl Session {
             Ok(events) => {
                 let mut state = self.lock();
                 state.history.recall(&events);
+                events.iter().for_each(|envelope| self.memory.restore(&envelope.event));
                 state.total = history::total(&events);
                 state.purse.session = spending::total(&events);
                 *recall = Recall::Done;

@@ -205,3 +205,14 @@ async fn what_the_user_selected_comes_before_what_they_say() {
     let text = |text: &str| Part::Text { text: text.to_owned() };
     assert_eq!(rig.last_request().messages[0].parts, [text("a.rs:1-2"), text("explain")]);
 }
+
+#[tokio::test]
+async fn it_has_the_notes_of_earlier_sessions() {
+    let mut rig = rig();
+    let notes = rig.root().join(".koda/memories");
+    std::fs::create_dir_all(&notes).unwrap();
+    std::fs::write(notes.join("build.md"), "").unwrap();
+    rig.editor.put(notes.join("build.md"), "- Tests run by make test, unsaved.\n");
+    let system = system(&mut rig).await;
+    assert!(system.contains("build.md (project):\n- Tests run by make test, unsaved."), "{system}");
+}

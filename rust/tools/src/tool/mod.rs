@@ -9,6 +9,8 @@ mod glob;
 mod grep;
 mod list_background_tasks;
 mod list_files;
+mod memory_read;
+mod memory_write;
 mod read;
 mod task;
 mod task_output;
@@ -31,6 +33,8 @@ pub fn all() -> Vec<Entry> {
         grep::entry(),
         list_background_tasks::entry(),
         list_files::entry(),
+        memory_read::entry(),
+        memory_write::entry(),
         read::entry(),
         task_output::entry(),
         think::entry(),

@@ -77,6 +77,19 @@ fn what_a_rule_might_deny_is_asked_for_while_the_rules_are_unknown() {
 }
 
 #[test]
+fn notes_are_a_change_like_any_other_for_the_tool_that_writes_them() {
+    let inside = touches(Some(".koda/memories/memory.md"));
+    let decide = |tool, trust| {
+        let question = Question { tool, ..question(Effect::Mutate, None, &inside) };
+        judge(&Policy { trust, ..Policy::default() }, &question).decision
+    };
+    assert_eq!(decide("MemoryWrite", Trust::Auto), Decision::Allow);
+    assert_eq!(decide("MemoryWrite", Trust::Safe), Decision::Ask);
+    assert_eq!(decide("MemoryWrite", Trust::Plan), Decision::Deny);
+    assert_eq!(decide("Write", Trust::Auto), Decision::Ask);
+}
+
+#[test]
 fn a_rule_that_denies_beats_one_that_allows_and_trust() {
     let rule = |id, deny, head: &str| {
         let what = Grant::Command { heads: vec![head.to_owned()] };

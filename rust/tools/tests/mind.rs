@@ -1,0 +1,219 @@
+//! What the agent keeps in mind: notes, plans, skills, past sessions. Over real folders.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use koda_protocol::double::{MemoryStore, ScriptedApprover, ScriptedTerminals};
+use koda_protocol::port::{Diagnostic, Editor, EditorError, OpenFile, Written};
+use koda_protocol::{Document, Event, Mode, Revision, TextEdit, TextFormat, ToolCall, ToolResult};
+use koda_tools::{Ports, Registry, SessionState, ToolContext, Workplace};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// An editor without buffers.
+struct Disk;
+
+fn failed(path: &Path, error: &std::io::Error) -> EditorError {
+    let path = path.to_owned();
+    match error.kind() {
+        std::io::ErrorKind::NotFound => EditorError::NotFound(path),
+        std::io::ErrorKind::AlreadyExists => EditorError::Exists(path),
+        _ => EditorError::Io { path, reason: error.to_string() },
+    }
+}
+
+#[async_trait]
+impl Editor for Disk {
+    async fn read(&self, path: &Path) -> Result<Document, EditorError> {
+        let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
+        let (revision, path) = (Revision(text.clone()), path.to_owned());
+        Ok(Document { path, text: text.into(), format: TextFormat::default(), unsaved: false, revision })
+    }
+
+    async fn edit(&self, path: &Path, at: &Revision, edits: &[TextEdit]) -> Result<Written, EditorError> {
+        let mut text = self.read(path).await?.text.to_string();
+        if text != at.0 {
+            return Err(EditorError::Stale(path.to_owned()));
+        }
+        for edit in edits.iter().rev() {
+            text.replace_range(edit.range.clone(), &edit.new);
+        }
+        fs::write(path, &text).map_err(|error| failed(path, &error))?;
+        Ok(Written { revision: Revision(text), saved: true, reformatted: None })
+    }
+
+    async fn create(&self, path: &Path, text: &str) -> Result<Written, EditorError> {
+        fs::create_dir_all(path.parent().unwrap()).map_err(|error| failed(path, &error))?;
+        if path.exists() {
+            return Err(EditorError::Exists(path.to_owned()));
+        }
+        fs::write(path, text).map_err(|error| failed(path, &error))?;
+        Ok(Written { revision: Revision(text.to_owned()), saved: true, reformatted: None })
+    }
+
+    async fn delete(&self, path: &Path) -> Result<(), EditorError> {
+        fs::remove_file(path).map_err(|error| failed(path, &error))
+    }
+
+    async fn unsaved(&self) -> Result<Vec<(PathBuf, Arc<str>)>, EditorError> {
+        Ok(Vec::new())
+    }
+
+    async fn open_files(&self) -> Result<Vec<OpenFile>, EditorError> {
+        Ok(Vec::new())
+    }
+
+    async fn diagnostics(&self, _: &[PathBuf]) -> Result<Vec<Diagnostic>, EditorError> {
+        Ok(Vec::new())
+    }
+}
+
+struct Rig {
+    dir: tempfile::TempDir,
+    registry: Registry,
+    store: Arc<MemoryStore>,
+    state: Arc<SessionState>,
+    events: Arc<Mutex<Vec<Event>>>,
+}
+
+fn rig() -> Rig {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["project", "home", "config"] {
+        fs::create_dir(dir.path().join(name)).unwrap();
+    }
+    let (registry, store) = (Registry::standard(), Arc::default());
+    Rig { dir, registry, store, state: Arc::default(), events: Arc::default() }
+}
+
+impl Rig {
+    fn at(&self, path: &str) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join(path)
+    }
+
+    fn place(&self) -> Workplace {
+        Workplace::new(&self.at("project"), Some(self.at("home"))).with_config(Some(self.at("config")))
+    }
+
+    fn file(&self, path: &str, text: &str) {
+        let path = self.at(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+    }
+
+    fn text(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.at(path)).ok()
+    }
+
+    async fn call(&self, tool: &str, args: Value) -> ToolResult {
+        self.call_in(Mode::Agent, tool, args).await
+    }
+
+    async fn call_in(&self, mode: Mode, tool: &str, args: Value) -> ToolResult {
+        let call = ToolCall { id: "c".into(), tool: tool.to_owned(), args, signature: None };
+        let workplace = self.place();
+        let prepared = match self.registry.prepare(&call, mode, &workplace) {
+            Ok(prepared) => prepared,
+            Err(result) => return result,
+        };
+        let events = self.events.clone();
+        let context = ToolContext {
+            call: call.id,
+            session: "s".into(),
+            workplace,
+            ports: Ports {
+                editor: Arc::new(Disk),
+                terminals: Arc::new(ScriptedTerminals::default()),
+                store: self.store.clone(),
+                approver: Arc::new(ScriptedApprover::default()),
+            },
+            state: self.state.clone(),
+            review: None,
+            cancel: CancellationToken::new(),
+            emit: Arc::new(move |event| events.lock().unwrap().push(event)),
+            note: Arc::new(|_| {}),
+        };
+        prepared.run(context).await
+    }
+}
+
+const NOTES: &str = "project/.koda/memories/memory.md";
+
+#[tokio::test]
+async fn a_fact_is_kept_as_a_bullet_once() {
+    let rig = rig();
+    let noted =
+        rig.call("MemoryWrite", json!({ "content": "Tests run by `make test`\nin ten minutes." })).await;
+    assert!(noted.ok, "{}", noted.text);
+    assert_eq!(rig.text(NOTES).unwrap(), "- Tests run by `make test`\n  in ten minutes.\n");
+    // What the user wrote by hand stays.
+    rig.file(NOTES, "# Ours\n\n- by hand");
+    rig.call("memory", json!({ "fact": "second", "scope": "workspace" })).await;
+    let again = rig.call("MemoryWrite", json!({ "content": "- second" })).await;
+    assert!(again.ok && again.text.contains("already"), "{}", again.text);
+    assert_eq!(rig.text(NOTES).unwrap(), "# Ours\n\n- by hand\n- second\n");
+}
+
+#[tokio::test]
+async fn each_scope_has_its_place_and_all_are_read() {
+    let rig = rig();
+    for (scope, fact) in [("project", "of the project"), ("global", "of the user"), ("session", "of now")] {
+        let args = json!({ "content": fact, "scope": scope, "path": "facts" });
+        assert!(rig.call("MemoryWrite", args).await.ok, "{scope}");
+    }
+    assert_eq!(rig.text("project/.koda/memories/facts.md").unwrap(), "- of the project\n");
+    assert_eq!(rig.text("config/memories/facts.md").unwrap(), "- of the user\n");
+    let all = rig.call("MemoryRead", json!({})).await.text;
+    for part in ["facts.md (global)\n- of the user", "(project)\n- of the project", "(session)\n- of now"] {
+        assert!(all.contains(part), "{all}");
+    }
+    let one = rig.call("MemoryRead", json!({ "scope": "session" })).await.text;
+    assert_eq!(one, "## facts.md (session)\n- of now");
+}
+
+#[tokio::test]
+async fn a_fact_or_a_file_is_deleted() {
+    let rig = rig();
+    rig.file(NOTES, "- one\n- two\n  more of two\n- three\n");
+    let wrong = rig.call("MemoryWrite", json!({ "content": "two", "delete": "true" })).await;
+    assert!(wrong.text.contains("nothing was deleted"), "half a note is none: {}", wrong.text);
+    rig.call("MemoryWrite", json!({ "content": "two\nmore of two", "delete": true })).await;
+    assert_eq!(rig.text(NOTES).unwrap(), "- one\n- three\n");
+    let gone = rig.call("MemoryWrite", json!({ "path": "memory", "delete": true })).await;
+    assert!(gone.ok && rig.text(NOTES).is_none(), "{}", gone.text);
+}
+
+#[tokio::test]
+async fn wrong_names_secrets_and_too_much_are_refused() {
+    let rig = rig();
+    for args in [
+        json!({ "content": "x", "path": "../x" }),
+        json!({ "content": "x", "path": "/etc/x" }),
+        json!({ "content": "token ghp_0123456789abcdefghij0123" }),
+        json!({ "content": " " }),
+        json!({ "content": "x", "scope": "moon" }),
+        json!({ "content": "a".repeat(17 * 1024) }),
+    ] {
+        let refused = rig.call("MemoryWrite", args.clone()).await;
+        assert!(!refused.ok, "{args} {}", refused.text);
+    }
+    assert!(!rig.at("project/.koda").exists());
+    (0..50).for_each(|n| rig.file(&format!("project/.koda/memories/{n}.md"), "- x\n"));
+    let many = rig.call("MemoryWrite", json!({ "content": "x", "path": "one more" })).await;
+    assert!(!many.ok && many.text.contains("50 files"), "{}", many.text);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_leads_no_note_out_of_the_project() {
+    let rig = rig();
+    fs::create_dir_all(rig.at("project/.koda")).unwrap();
+    std::os::unix::fs::symlink(rig.at("home"), rig.at("project/.koda/memories")).unwrap();
+    let refused = rig.call("MemoryWrite", json!({ "content": "x" })).await;
+    assert!(!refused.ok && refused.text.contains("leads out"), "{}", refused.text);
+    rig.file("home/secret.md", "- told nobody");
+    assert!(!rig.call("MemoryRead", json!({})).await.text.contains("told nobody"));
+}
