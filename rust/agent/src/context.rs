@@ -36,7 +36,7 @@ pub struct ContextReport {
 
 /// Lists what is sent with each request.
 pub fn fixed(parts: &[PromptPart], tools: &[ToolSpec]) -> Vec<Share> {
-    let own = ["koda", "mode", "trust", "project", "memory"];
+    let own = ["koda", "mode", "trust", "project", "memory", "skills"];
     let part = |part: &PromptPart| {
         let kind = if own.contains(&part.name.as_str()) { "prompt" } else { "instructions" };
         Share { kind, name: part.name.clone(), tokens: tokens(part.text.len()) }

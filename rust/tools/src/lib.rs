@@ -13,6 +13,7 @@ mod registry;
 mod result;
 mod review;
 mod search;
+pub mod skills;
 mod state;
 mod tool;
 

@@ -217,3 +217,75 @@ async fn a_link_leads_no_note_out_of_the_project() {
     rig.file("home/secret.md", "- told nobody");
     assert!(!rig.call("MemoryRead", json!({})).await.text.contains("told nobody"));
 }
+
+fn skill(name: &str, description: &str) -> String {
+    format!("---\nname: {name}\ndescription: {description}\n---\nHow {name} is done.\n")
+}
+
+#[tokio::test]
+async fn skills_of_project_and_home_are_listed_and_read_whole_when_activated() {
+    let rig = rig();
+    rig.file("project/.koda/skills/deploy/SKILL.md", &skill("deploy", "Use when: it goes live"));
+    rig.file("project/.koda/skills/deploy/steps/one.md", "first");
+    rig.file("project/.agents/skills/test/SKILL.md", &skill("test", "Runs tests"));
+    rig.file("home/.claude/skills/review/SKILL.md", &skill("review", "Reviews changes"));
+    rig.file("home/.koda/skills/test/SKILL.md", &skill("test", "The user's own"));
+    let all = rig.call("ListSkills", json!({})).await.text;
+    let lines: Vec<&str> = all.lines().collect();
+    assert_eq!(lines[0], "- deploy (project): Use when: it goes live");
+    assert_eq!(lines[1], "- review (user): Reviews changes");
+    assert_eq!(lines[2], "- test (project): Runs tests", "the project's wins");
+    assert!(lines[3].contains("home/.koda/skills/test") && lines[3].contains("comes first"), "{all}");
+    let found = rig.call("ListSkills", json!({ "query": "TESTS" })).await.text;
+    assert!(found.starts_with("- test") && !found.contains("deploy"), "{found}");
+    let deploy = rig.call("read_skill", json!({ "skillName": "deploy" })).await;
+    assert!(
+        deploy.text.contains("How deploy is done.") && deploy.text.contains("steps/one.md"),
+        "{}",
+        deploy.text
+    );
+    assert!(!deploy.text.contains("description:"));
+}
+
+#[tokio::test]
+async fn skills_that_can_t_be_used_say_why() {
+    let rig = rig();
+    rig.file("project/.koda/skills/plain/SKILL.md", "# no front matter");
+    rig.file("project/.koda/skills/silent/SKILL.md", "---\nname: silent\n---\nx");
+    rig.file("project/.koda/skills/odd/SKILL.md", &skill("Odd Name", "x"));
+    rig.file(
+        "project/.koda/skills/hidden/SKILL.md",
+        "---\ndescription: x\ndisable-model-invocation: true\n---\nx",
+    );
+    fs::create_dir_all(rig.at("project/.koda/skills/empty")).unwrap();
+    let all = rig.call("ListSkills", json!({})).await;
+    for part in [
+        "plain/SKILL.md: it begins with no front",
+        "no `description`",
+        "\"Odd Name\"",
+        "empty/SKILL.md: it can't be read",
+    ] {
+        assert!(all.text.contains(part), "{part} {}", all.text);
+    }
+    assert!(!all.text.contains("hidden"), "{}", all.text);
+    let broken = rig.call("ActivateSkill", json!({ "name": "silent" })).await;
+    assert!(!broken.ok && broken.text.contains("no `description`"), "{}", broken.text);
+    assert!(!rig.call("ActivateSkill", json!({ "name": "hidden" })).await.ok);
+    rig.file("project/.claude/skills/testing/SKILL.md", &skill("testing", "x"));
+    let near = rig.call("ActivateSkill", json!({ "name": "test" })).await.text;
+    assert!(near.contains("Did you mean testing?"), "{near}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_project_s_skill_from_outside_of_it_is_none() {
+    let rig = rig();
+    rig.file("elsewhere/away/SKILL.md", &skill("away", "x"));
+    fs::create_dir_all(rig.at("project/.koda/skills")).unwrap();
+    std::os::unix::fs::symlink(rig.at("elsewhere/away"), rig.at("project/.koda/skills/away")).unwrap();
+    assert!(rig.call("ListSkills", json!({})).await.text.contains("leads out of the project"));
+    // The user's own may lie where they like.
+    fs::create_dir_all(rig.at("home/.agents/skills")).unwrap();
+    std::os::unix::fs::symlink(rig.at("elsewhere/away"), rig.at("home/.agents/skills/away")).unwrap();
+    assert!(rig.call("ActivateSkill", json!({ "name": "away" })).await.ok);
+}

@@ -2,6 +2,7 @@
 
 use koda_protocol::{Mode, ToolPolicy, ToolSpec};
 use koda_tools::memory;
+use koda_tools::skills::Skills;
 
 use super::{Current, Session};
 use crate::engine::EngineParts;
@@ -36,6 +37,10 @@ impl Session {
         let memory = memory::for_prompt(ports.editor.as_ref(), &self.workplace).await;
         if !memory.is_empty() {
             parts.push(PromptPart { name: "memory".to_owned(), text: memory });
+        }
+        let skills = Skills::find(&self.workplace).await.for_prompt();
+        if !skills.is_empty() {
+            parts.push(PromptPart { name: "skills".to_owned(), text: skills });
         }
         *system = Some((mode, trust, parts.clone()));
         parts

@@ -216,3 +216,13 @@ async fn it_has_the_notes_of_earlier_sessions() {
     let system = system(&mut rig).await;
     assert!(system.contains("build.md (project):\n- Tests run by make test, unsaved."), "{system}");
 }
+
+#[tokio::test]
+async fn it_lists_skills_by_what_they_are_for() {
+    let mut rig = rig();
+    let skill = rig.root().join(".koda/skills/deploy");
+    std::fs::create_dir_all(&skill).unwrap();
+    std::fs::write(skill.join("SKILL.md"), "---\ndescription: Goes live\n---\nThe body.").unwrap();
+    let system = system(&mut rig).await;
+    assert!(system.contains("- deploy: Goes live") && !system.contains("The body."), "{system}");
+}

@@ -1,5 +1,6 @@
 //! The tools, one file each.
 
+mod activate_skill;
 mod ask_user;
 mod bash;
 mod cancel_task;
@@ -9,6 +10,7 @@ mod glob;
 mod grep;
 mod list_background_tasks;
 mod list_files;
+mod list_skills;
 mod memory_read;
 mod memory_write;
 mod read;
@@ -24,6 +26,7 @@ use crate::entry::Entry;
 /// Returns every tool.
 pub fn all() -> Vec<Entry> {
     vec![
+        activate_skill::entry(),
         ask_user::entry(),
         bash::entry(),
         cancel_task::entry(),
@@ -33,6 +36,7 @@ pub fn all() -> Vec<Entry> {
         grep::entry(),
         list_background_tasks::entry(),
         list_files::entry(),
+        list_skills::entry(),
         memory_read::entry(),
         memory_write::entry(),
         read::entry(),
