@@ -7,7 +7,8 @@ use koda_trust::classify;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-const TABLES: &[&str] = &[include_str!("commands.tsv"), include_str!("more_commands.tsv")];
+const TABLES: &[&str] =
+    &[include_str!("commands.tsv"), include_str!("more_commands.tsv"), include_str!("kinds_of_commands.tsv")];
 
 /// The commands of the tables that are whole: one can be put before or after another.
 fn commands() -> Vec<String> {

@@ -12,6 +12,9 @@ use super::{Classified, Named, environment, hosts, programs};
 /// Texts within texts (`sh -c`, `eval`) are not followed deeper.
 const MAX_DEPTH: usize = 12;
 
+/// Words that may stand before a command, in programs that are not known well.
+const MAX_BEFORE: usize = 4;
+
 /// Where programs of the system lie: only there a path means the program of that name.
 const SYSTEM_FOLDERS: &[&str] =
     &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"];
@@ -277,7 +280,7 @@ impl Judge {
         } else if class > Safe && found.inner.is_empty() {
             self.heads.push(found.head.clone());
         }
-        if class > Safe || found.inner.is_empty() {
+        if class > Safe || found.inner.iter().all(|inner| matches!(inner, Inner::Perhaps(_))) {
             let reason = if class > found.class { "writes to a device" } else { found.reason.as_str() };
             self.part(text, class, reason);
         }
@@ -316,11 +319,15 @@ impl Judge {
     /// Judges words that may be a command: only what destroys counts.
     fn perhaps(&mut self, words: &[Arg]) {
         let parts = self.aside(|judge| {
-            for begin in 0..words.len().min(4) {
+            let after = words.iter().position(|word| word.is("--")).map(|at| at + 1);
+            for begin in (0..words.len().min(MAX_BEFORE)).chain(after.filter(|at| *at >= MAX_BEFORE)) {
                 let words = words.get(begin..).unwrap_or_default();
                 if words.first().is_some_and(Arg::fixed) {
                     judge.apart(|judge| judge.inner_words(words, &[]));
                 }
+            }
+            for word in words.iter().filter(|word| word.fixed() && word.text.contains(char::is_whitespace)) {
+                judge.apart(|judge| judge.text(&word.text));
             }
         });
         self.parts.extend(parts.into_iter().filter(|part| part.class == Destructive));

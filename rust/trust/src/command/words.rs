@@ -50,6 +50,11 @@ impl Arg {
         Self { source: "…".into(), unknown: Some(0), option: true, several: true, ..Self::default() }
     }
 
+    /// Builds the path that some programs add, and others don't.
+    pub fn perhaps_path() -> Self {
+        Self { several: true, ..Self::known("{}").with_path("{}") }
+    }
+
     /// Makes it uncertain from the place where something unseen is put in.
     pub fn with_unseen(self, mark: &str) -> Self {
         let at = self.text.find(mark).unwrap_or(0);
@@ -88,6 +93,11 @@ impl Arg {
         self.unknown.is_none()
     }
 
+    /// Whether the first `bytes` are known.
+    pub fn is_known_to(&self, bytes: usize) -> bool {
+        self.unknown.is_none_or(|at| at >= bytes)
+    }
+
     /// Whether it is exactly this.
     pub fn is(&self, text: &str) -> bool {
         self.fixed() && self.text == text
@@ -105,7 +115,7 @@ impl Arg {
 
     /// Whether it begins like an option.
     pub fn looks_like_option(&self) -> bool {
-        self.text.len() > 1 && self.text.starts_with('-')
+        self.text.len() > 1 && self.text.starts_with('-') && !self.text.starts_with("- ")
     }
 
     /// Whether it is `NAME=value`.

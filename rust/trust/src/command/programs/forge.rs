@@ -14,8 +14,8 @@ fn method(args: &[Arg], long: &str) -> Option<Option<String>> {
             rest.next().cloned()
         } else if let Some(value) = arg.text.strip_prefix(long).filter(|value| value.starts_with('=')) {
             Some(arg.after(arg.text.len() - value.len() + 1))
-        } else if arg.text.starts_with("-X") {
-            Some(arg.after(2))
+        } else if let Some(at) = cluster_end(&arg.text, 'X') {
+            if at < arg.text.len() { Some(arg.after(at)) } else { rest.next().cloned() }
         } else {
             None
         };
@@ -24,6 +24,14 @@ fn method(args: &[Arg], long: &str) -> Option<Option<String>> {
         }
     }
     method
+}
+
+/// Where the value of a short option begins in a word of short options without values before it.
+fn cluster_end(word: &str, option: char) -> Option<usize> {
+    let letters = word.strip_prefix('-')?;
+    let at = letters.find(option)?;
+    let before = letters.get(..at)?;
+    before.chars().all(|c| "isSfgklLvVnN0146#jOR".contains(c)).then_some(at + 2)
 }
 
 /// `gh api` reads unless its method or fields say otherwise.
@@ -79,6 +87,7 @@ pub fn cloud(args: &[Arg], found: &mut Found) {
         "empty",
     ];
     let is = |verbs: &[&str], word: &str| {
+        let word = word.strip_prefix("batch-").unwrap_or(word);
         verbs
             .iter()
             .any(|verb| word == *verb || word.strip_prefix(verb).is_some_and(|rest| rest.starts_with('-')))

@@ -66,7 +66,8 @@ fn push(found: &mut Found) {
 fn checkout(args: &[Arg], found: &mut Found) {
     let creates =
         args.iter().any(|arg| matches!(arg.text.as_str(), "-b" | "-B" | "--orphan" | "-t" | "--track"));
-    let separated = args.iter().position(|arg| arg.is("--")).is_some_and(|at| at + 1 < args.len());
+    let listed = args.iter().any(|arg| arg.text.starts_with("--pathspec-f"));
+    let separated = listed || args.iter().position(|arg| arg.is("--")).is_some_and(|at| at + 1 < args.len());
     let operands = &found.operands;
     let path = |arg: &Arg| {
         let name = arg.text.rsplit('/').next().unwrap_or_default();

@@ -32,7 +32,8 @@ pub fn judge(name: &str, args: &[Arg], stdin: &Stdin) -> Found {
         "gh" => forge::gh(args, &mut found),
         "curl" => forge::curl(args, &mut found),
         "aws" | "gcloud" | "az" | "oci" | "doctl" | "hcloud" | "linode-cli" | "ibmcloud" | "s3cmd"
-        | "gsutil" | "mc" | "heroku" | "fly" | "flyctl" | "vercel" | "netlify" | "railway" | "supabase" => {
+        | "gsutil" | "mc" | "heroku" | "fly" | "flyctl" | "vercel" | "netlify" | "railway" | "supabase"
+        | "firebase" | "wrangler" | "surge" | "cf" | "eas" => {
             forge::cloud(args, &mut found);
         }
         "env" => shells::env(args, &mut found),
@@ -53,10 +54,14 @@ pub fn judge(name: &str, args: &[Arg], stdin: &Stdin) -> Found {
         "sqlite3" | "psql" | "mysql" | "mariadb" | "redis-cli" | "mongosh" => {
             scripts::database(args, stdin, &mut found)
         }
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "fish" | "csh" | "tcsh" | "ash" => {
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "fish" | "csh" | "tcsh" | "ash" | "rbash"
+        | "osh" | "ysh" | "yash" | "posh" | "hush" => {
             shells::shell(known, args, stdin, &mut found);
         }
-        "pwsh" | "powershell" | "nu" | "xonsh" | "elvish" => scripts::interpreter(args, stdin, &mut found),
+        "pwsh" | "powershell" | "nu" | "xonsh" | "elvish" => {
+            scripts::interpreter(args, stdin, &mut found);
+            found.inner.push(Inner::Perhaps(args.to_vec()));
+        }
         "eval" => shells::eval(args, &mut found),
         "source" | "." => shells::source(args, &mut found),
         "trap" => shells::trap(args, &mut found),
@@ -80,12 +85,41 @@ pub fn judge(name: &str, args: &[Arg], stdin: &Stdin) -> Found {
     found
 }
 
+/// Subcommands by which programs that no table knows destroy or publish.
+const DESTROYING_VERBS: &[&str] = &[
+    "delete",
+    "destroy",
+    "purge",
+    "publish",
+    "unpublish",
+    "drop",
+    "wipe",
+    "erase",
+    "uninstall",
+    "prune",
+    "rm",
+];
+
+/// Verbs are looked for in so many first words.
+const MAX_VERBS: usize = 3;
+
+/// `firestore:delete`, `db.drop`
+fn verb(word: &str) -> &str {
+    word.rsplit([':', '.']).next().unwrap_or(word)
+}
+
 /// A program that no table knows may run its arguments, as wrappers do.
 fn unlisted(name: &str, args: &[Arg]) -> Found {
-    let destroys = name.starts_with("mkfs");
+    let formats = name.starts_with("mkfs");
+    let verb = args.iter().take(MAX_VERBS).find(|arg| DESTROYING_VERBS.contains(&verb(&arg.text)));
+    let reason = match verb {
+        _ if formats => "formats a disk".to_owned(),
+        Some(verb) => format!("is not known, and {} may destroy or publish something", verb.text),
+        None => "is not known to be harmless".to_owned(),
+    };
     Found {
-        class: if destroys { Destructive } else { Mutating },
-        reason: format!("{name} {}", if destroys { "formats a disk" } else { "is not known to be harmless" }),
+        class: if formats || verb.is_some() { Destructive } else { Mutating },
+        reason: format!("{name} {reason}"),
         head: name.to_owned(),
         vague: false,
         inner: if args.is_empty() { Vec::new() } else { vec![Inner::Perhaps(args.to_vec())] },
@@ -147,8 +181,14 @@ pub fn changed_folder(name: &str, args: &[Arg]) -> Option<Option<String>> {
 /// Builtins that set variables, or evaluate their arguments.
 fn builtin(args: &[Arg], found: &mut Found) {
     let sets = !matches!(found.head.as_str(), "test" | "[");
+    let declares = matches!(found.head.as_str(), "export" | "declare" | "typeset" | "local" | "readonly");
+    let refers = args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('n'));
     for arg in args {
         let (name, value) = arg.text.split_once('=').unwrap_or((&arg.text, ""));
+        let named = arg.fixed() || (arg.text.contains('=') && arg.is_known_to(name.len() + 1));
+        if declares && (!named || (refers && environment::is_loaded(value))) {
+            found.raise(Mutating, format!("sets a variable that {} names", arg.source));
+        }
         let value = if arg.fixed() { Arg::known(value) } else { Arg::unseen() };
         if sets && environment::changes_what_runs(name, &value) {
             found.raise(Mutating, format!("changes {name}, by which programs are found or run"));

@@ -46,8 +46,21 @@ const DESTROYS: &[&str] = &[
 ];
 
 /// Statements that destroy what a database holds.
-const DESTROYS_DATA: &[&str] =
-    &["drop ", "delete ", "truncate ", "flushall", "flushdb", ".shell", ".system", "\\!", "dropdatabase"];
+const DESTROYS_DATA: &[&str] = &[
+    "drop ",
+    "drop(",
+    "deleteone",
+    "deletemany",
+    "remove(",
+    "delete ",
+    "truncate ",
+    "flushall",
+    "flushdb",
+    ".shell",
+    ".system",
+    "\\!",
+    "dropdatabase",
+];
 
 /// Options that the text of a program follows, by interpreter.
 const TEXT_OPTIONS: &[(&str, &[&str])] = &[
@@ -76,7 +89,8 @@ pub fn interpreter(args: &[Arg], stdin: &Stdin, found: &mut Found) {
         let cluster = arg.text.starts_with('-')
             && !arg.text.starts_with("--")
             && arg.text.contains(['e', 'E', 'c', 'r', 'p']);
-        options.contains(&arg.text.as_str()) || (cluster && !options.is_empty())
+        let name = arg.text.split_once('=').map_or(arg.text.as_str(), |(name, _)| name);
+        options.contains(&name) || (cluster && !options.is_empty())
     });
     if in_argument {
         if args.iter().any(|arg| arg.origin == Origin::Command && !arg.fixed()) {
@@ -161,7 +175,8 @@ pub fn database(args: &[Arg], stdin: &Stdin, found: &mut Found) {
         Stdin::Text(text) => Some(text.text.to_lowercase()),
         _ => None,
     };
-    let mut texts = args.iter().map(|arg| arg.text.to_lowercase()).chain(given);
+    let plain = |text: String| text.replace(char::is_whitespace, " ");
+    let mut texts = args.iter().map(|arg| plain(arg.text.to_lowercase())).chain(given.map(plain));
     if texts.any(|text| DESTROYS_DATA.iter().any(|sign| text.contains(sign))) {
         found.raise(Destructive, "is told to remove data or to run a command");
     }

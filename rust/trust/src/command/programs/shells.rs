@@ -25,6 +25,10 @@ pub fn shell(name: &str, args: &[Arg], stdin: &Stdin, found: &mut Found) {
         if value == "--" || value == "-" {
             break;
         }
+        if value.contains(char::is_whitespace) {
+            // No shell takes it for an option, and some may for the text.
+            found.inner.push(Inner::Perhaps(vec![arg.clone()]));
+        }
         if value.starts_with("--rcfile") || value.starts_with("--init") {
             found.raise(Mutating, "reads a file of commands first");
         }

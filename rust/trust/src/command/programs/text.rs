@@ -38,10 +38,12 @@ pub fn sed(args: &[Arg], found: &mut Found) {
             found.raise(Mutating, "has a script that is known only when it runs");
             continue;
         }
-        let mut reader = Sed { rest: &script.text, found };
-        if reader.script().is_none() {
+        // A delimiter within a set, `[/]`, is one of its characters; a sed that takes it for the end reads
+        // another script, which counts as well.
+        if (Sed { rest: &script.text, sets: true, found }).script().is_none() {
             found.raise(Mutating, "has a script that is not understood");
         }
+        (Sed { rest: &script.text, sets: false, found }).script();
     }
     if found.reason.contains("in place") {
         let files = found.operands.iter().skip(usize::from(!named)).map(|arg| (arg.clone(), true));
@@ -53,6 +55,8 @@ pub fn sed(args: &[Arg], found: &mut Found) {
 /// Reads a `sed` script.
 struct Sed<'a, 'b> {
     rest: &'a str,
+    /// Whether the end of a pattern is not looked for within a set of characters.
+    sets: bool,
     found: &'b mut Found,
 }
 
@@ -75,8 +79,39 @@ impl<'a> Sed<'a, '_> {
         loop {
             match self.next()? {
                 '\\' => drop(self.next()?),
-                // Within a set of characters the delimiter may stand for itself, and shells' seds differ.
                 c if c == end => return Some(()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Up to the end of a pattern.
+    fn pattern(&mut self, end: char) -> Option<()> {
+        loop {
+            match self.next()? {
+                '\\' => drop(self.next()?),
+                c if c == end => return Some(()),
+                '[' if self.sets => self.set()?,
+                _ => {}
+            }
+        }
+    }
+
+    /// Up to the end of a set of characters, in which a backslash is one of them.
+    fn set(&mut self) -> Option<()> {
+        let opened = self.rest.strip_prefix('^').unwrap_or(self.rest);
+        self.rest = opened.strip_prefix(']').unwrap_or(opened);
+        loop {
+            match self.next()? {
+                ']' => return Some(()),
+                // `[:alpha:]`
+                '[' => {
+                    let Some(kind) = self.rest.chars().next().filter(|c| matches!(c, ':' | '.' | '=')) else {
+                        continue;
+                    };
+                    self.next();
+                    self.rest = self.rest.split_once(&format!("{kind}]"))?.1;
+                }
                 _ => {}
             }
         }
@@ -108,14 +143,14 @@ impl<'a> Sed<'a, '_> {
                 _ => return Some(()),
             };
             self.next();
-            self.until(end)?;
+            self.pattern(end)?;
             self.skip(|c| matches!(c, 'I' | 'M'));
         }
     }
 
     fn command(&mut self) -> Option<()> {
         match self.next()? {
-            '{' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' => {}
+            '{' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => {}
             'l' | 'q' | 'Q' | 'L' => drop(self.skip(|c| c.is_ascii_digit() || c == ' ')),
             ':' | 'b' | 't' | 'T' => drop(self.skip(|c| !matches!(c, ';' | '\n' | '}'))),
             '#' | 'a' | 'i' | 'c' => {
@@ -141,7 +176,7 @@ impl<'a> Sed<'a, '_> {
 
     fn substitution(&mut self) -> Option<()> {
         let end = self.next()?;
-        self.until(end)?;
+        self.pattern(end)?;
         self.until(end)?;
         loop {
             match self.rest.chars().next() {
@@ -183,7 +218,11 @@ pub fn awk(args: &[Arg], found: &mut Found) {
         [option, source] if option.is("-e") || option.is("--source") => Some(source.clone()),
         _ => None,
     });
-    let mut programs: Vec<Arg> = sources.collect();
+    let attached = args.iter().filter_map(|arg| {
+        let option = ["--source=", "-e"].into_iter().find(|option| arg.text.starts_with(option))?;
+        (arg.text.len() > option.len()).then(|| arg.after(option.len()))
+    });
+    let mut programs: Vec<Arg> = sources.chain(attached).collect();
     if programs.is_empty() && !found.reason.contains("-f") {
         programs.extend(found.operands.first().cloned());
     }

@@ -104,6 +104,9 @@ impl Judging {
         self.flags.extend(&rule.global_flags);
         self.values.extend(&rule.global_values);
         self.found.vague |= rule.vague;
+        if rule.perhaps {
+            self.found.inner.push(Inner::Perhaps(args.to_vec()));
+        }
         let mut level = Level { rule, base: (rule.class, rule.reason), asked: false, replaced: false };
         let mut assigned = Vec::new();
         let (mut at, mut ended) = (0, false);
@@ -220,7 +223,8 @@ impl Judging {
             if level.rule.single { known.trim_start_matches('-') == name } else { known == name }
         };
         if level.rule.executes.iter().any(|known| same(known)) {
-            return self.executes(args, at + 1);
+            let attached = attached.map(|value| arg.after(text.len() - value.len()));
+            return self.executes(attached, args, at + 1);
         }
         let long = text.starts_with("--") || level.rule.single;
         let known = level.rule.values.iter().chain(&self.values).any(|known| same(known));
@@ -233,13 +237,9 @@ impl Judging {
         });
         level.ask(&same);
         if let Some(flag) = flag {
-            return self.flag(
-                flag,
-                arg,
-                attached.map(|value| arg.after(text.len() - value.len())),
-                args,
-                at + 1,
-            );
+            let takes_next = known && flag.value == Value::Any && attached.is_none();
+            let attached = attached.map(|value| arg.after(text.len() - value.len()));
+            return self.flag(flag, arg, attached, args, at + 1) + usize::from(takes_next);
         }
         if known {
             return at + if attached.is_some() { 1 } else { 2 };
@@ -267,21 +267,25 @@ impl Judging {
             let end = begin + letter.len_utf8();
             level.ask(&same);
             if level.rule.executes.iter().any(|known| same(known)) {
-                let mut words: Vec<Arg> = letters.peek().map(|_| arg.after(end)).into_iter().collect();
-                words.extend(args.get(at + 1..).unwrap_or_default().iter().cloned());
-                self.executes(&words, 0);
-                return args.len();
+                return self.executes(letters.peek().map(|_| arg.after(end)), args, at + 1);
             }
+            if level.rule.glued.iter().any(|known| same(known)) {
+                return at + 1;
+            }
+            let known = level.rule.values.iter().chain(&self.values).any(|known| same(known));
             if let Some(flag) = self.find_flag(level.rule, &same) {
                 if flag.value != Value::Any {
                     let attached = letters.peek().map(|_| arg.after(end));
                     return self.flag(flag, arg, attached, args, at + 1);
                 }
                 self.flag(flag, arg, None, args, at + 1);
+                if known && letters.peek().is_none() {
+                    return at + 2;
+                }
                 flagged = true;
             } else if flagged {
                 // What follows may be the value of the option before.
-            } else if level.rule.values.iter().chain(&self.values).any(|known| same(known)) {
+            } else if known {
                 return at + if letters.peek().is_some() { 1 } else { 2 };
             } else {
                 self.stray |= !level.rule.plain.iter().any(|known| same(known));
@@ -308,15 +312,17 @@ impl Judging {
     }
 
     /// The command after `-exec`, up to its end.
-    fn executes(&mut self, args: &[Arg], begin: usize) -> usize {
+    fn executes(&mut self, attached: Option<Arg>, args: &[Arg], begin: usize) -> usize {
         let rest = args.get(begin..).unwrap_or_default();
         let length = rest.iter().position(|arg| arg.is(";") || arg.is("+")).unwrap_or(rest.len());
-        let words = rest.iter().take(length);
-        let words =
-            words.map(|arg| if arg.text.contains("{}") { arg.clone().with_path("{}") } else { arg.clone() });
-        let mut words: Vec<Arg> = words.collect();
+        let mut words: Vec<Arg> = attached.iter().chain(rest.iter().take(length)).cloned().collect();
         // Some add the path where no `{}` stands.
-        words.push(Arg::known("{}").with_path("{}"));
+        if !words.iter().any(|word| word.text.contains("{}")) {
+            words.push(Arg::perhaps_path());
+        }
+        for word in words.iter_mut().filter(|word| word.text.contains("{}")) {
+            *word = word.clone().with_path("{}");
+        }
         self.found.inner.push(Inner::Words(words, Vec::new()));
         begin + length + 1
     }

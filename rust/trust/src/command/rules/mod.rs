@@ -6,6 +6,7 @@
 //! sort: safe only prints                           # names, class without anything below, reason
 //!   values -k -t --key                             # options that take the next word as their value
 //!   plain --check                                  # options that are known and change nothing
+//!   glued -I                                       # short options whose value is only in the same word
 //!   flag mutating --compress-program: runs …       # an option that changes the class
 //!   path mutating -o --output: writes a file       # the same; its value is a path that is written
 //!   text mutating -x --exec: runs its value        # the same; its value is a shell text, judged too
@@ -19,6 +20,7 @@
 //!   runs 1 [text] [more] [assignments]             # after one operand, the rest is a command
 //!   global …                                       # before flag, path, text, values: also after subcommands
 //!   vague                                          # no rule may be offered: it runs what it is given
+//!   perhaps                                        # its words may be a command, or texts of one
 //!   bare safe prints its help                      # without a subcommand
 //!   sub status log: safe only reads                # subcommands, with lines of their own below
 //!   try mutating: sort -o out in                   # an example, which the tests hold it to
@@ -105,6 +107,7 @@ pub struct Rule {
     reason: &'static str,
     values: Vec<&'static str>,
     plain: Vec<&'static str>,
+    glued: Vec<&'static str>,
     flags: Vec<Flag>,
     when: Vec<Flag>,
     executes: Vec<&'static str>,
@@ -115,6 +118,7 @@ pub struct Rule {
     through: bool,
     runs: Option<Runs>,
     vague: bool,
+    perhaps: bool,
     bare: Option<(CommandClass, &'static str)>,
     subs: Vec<Rule>,
     global_flags: Vec<Flag>,

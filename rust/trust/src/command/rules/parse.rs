@@ -89,6 +89,7 @@ fn rule(text: &'static str) -> Option<Rule> {
         reason,
         values: Vec::new(),
         plain: Vec::new(),
+        glued: Vec::new(),
         flags: Vec::new(),
         when: Vec::new(),
         executes: Vec::new(),
@@ -99,6 +100,7 @@ fn rule(text: &'static str) -> Option<Rule> {
         through: false,
         runs: None,
         vague: false,
+        perhaps: false,
         bare: None,
         subs: Vec::new(),
         global_flags: Vec::new(),
@@ -118,6 +120,7 @@ fn fact(rule: &mut Rule, text: &'static str) -> Option<()> {
     match keyword {
         "values" => rule.values.extend(words(rest)),
         "plain" => rule.plain.extend(words(rest)),
+        "glued" => rule.glued.extend(words(rest)),
         "executes" => rule.executes.extend(words(rest)),
         "asks" => rule.asks.extend(words(rest)),
         "flag" => rule.flags.push(flag(rest, Value::Any)?),
@@ -128,6 +131,7 @@ fn fact(rule: &mut Rule, text: &'static str) -> Option<()> {
         "bare" => rule.bare = Some(classed(rest)?),
         "single" => rule.single = true,
         "vague" => rule.vague = true,
+        "perhaps" => rule.perhaps = true,
         "through" => rule.through = true,
         "paths" => {
             rule.paths = match rest {

@@ -196,22 +196,7 @@ impl<'a> Reader<'a> {
     }
 
     fn pipeline(&mut self) -> Read<Pipeline> {
-        let mut prefixed = false;
-        loop {
-            self.blanks();
-            match self.reserved() {
-                Some("!") => self.at += 1,
-                Some("time") => {
-                    self.at += 4;
-                    self.blanks();
-                    if self.rest().starts_with("-p ") {
-                        self.at += 3;
-                    }
-                }
-                _ => break,
-            }
-            prefixed = true;
-        }
+        let prefixed = self.prefixes(true);
         let mut commands: Vec<Command> = Vec::new();
         loop {
             match self.command()? {
@@ -224,6 +209,27 @@ impl<'a> Reader<'a> {
                 return Ok(Pipeline { commands });
             }
             self.breaks()?;
+            self.prefixes(false);
+        }
+    }
+
+    /// Skips `time`, which may stand before each command of a pipeline, and `!`; tells if there was one.
+    fn prefixes(&mut self, negated: bool) -> bool {
+        let mut found = false;
+        loop {
+            self.blanks();
+            match self.reserved() {
+                Some("!") if negated => self.at += 1,
+                Some("time") => {
+                    self.at += 4;
+                    self.blanks();
+                    if self.rest().starts_with("-p ") {
+                        self.at += 3;
+                    }
+                }
+                _ => return found,
+            }
+            found = true;
         }
     }
 
