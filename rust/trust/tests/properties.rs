@@ -108,6 +108,27 @@ fn harmless_wrappers_lower_no_class() {
     assert!(lowered.is_empty(), "{lowered:#?}");
 }
 
+/// Shells run what stands before a fault, some of them within its line.
+#[test]
+fn a_fault_hides_nothing_that_stands_before_it() {
+    let mut hidden = Vec::new();
+    for text in commands() {
+        for fault in [" | ", " | !", " && (", "; }", " | for", "\n`", "; if", " | cat <(", "\n{ ls; )"] {
+            let other = format!("{text}{fault}");
+            if class(&other) < class(&text) {
+                hidden.push(other);
+            }
+        }
+        for before in ["( ", "{ ", "if true; then ", "f() { ", "case x in x) ", "echo $( ", "cat <( "] {
+            let other = format!("{before}{text} | )");
+            if class(&other) < class(&text) {
+                hidden.push(other);
+            }
+        }
+    }
+    assert!(hidden.is_empty(), "{hidden:#?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -12,6 +12,8 @@ impl Reader<'_> {
             None | Some(b'\n' | b';' | b'&' | b'|' | b')') => return Ok(None),
             Some(b'(') => self.deeper(Self::parentheses)?,
             _ => match self.reserved() {
+                // Where no pipeline begins, bash and dash take it for the program of that name.
+                Some("time") => return self.simple(start).map(Some),
                 Some(word) => match self.deeper(|reader| reader.compound(word))? {
                     Some(kind) => kind,
                     None => return Ok(None),

@@ -36,19 +36,28 @@ pub(super) struct Reader<'a> {
     /// Here-documents before this one belong to a command around the present substitution.
     pub floor: usize,
     pub bodies: Vec<Word>,
+    /// What was understood of lists and pipelines in which a fault was met.
+    broken: List,
 }
 
-/// Reads a shell text. What was understood before a fault is kept: shells run it.
+/// Reads a shell text. What was understood before a fault is kept: shells may run it.
 pub fn parse(source: &str) -> Script {
     let mut reader = Reader::new(source, 0, Vec::new());
     let mut list = List::new();
     let fault = reader.list_into(&mut list).and_then(|()| reader.finished()).err();
+    list.append(&mut reader.broken);
     Script { list, bodies: reader.bodies, fault }
 }
 
 impl<'a> Reader<'a> {
     pub fn new(source: &'a str, depth: usize, bodies: Vec<Word>) -> Self {
-        Self { source, at: 0, depth, pending: Vec::new(), floor: 0, bodies }
+        Self { source, at: 0, depth, pending: Vec::new(), floor: 0, bodies, broken: List::new() }
+    }
+
+    /// Takes over what a reader of a part has gathered besides its result.
+    pub fn take_over(&mut self, inner: Reader<'_>) {
+        self.bodies = inner.bodies;
+        self.broken.extend(inner.broken);
     }
 
     pub fn fault<T>(&self, why: &'static str) -> Read<T> {
@@ -155,8 +164,11 @@ impl<'a> Reader<'a> {
 
     pub fn list(&mut self) -> Read<List> {
         let mut list = List::new();
-        self.list_into(&mut list)?;
-        Ok(list)
+        let read = self.list_into(&mut list);
+        if read.is_err() {
+            self.broken.append(&mut list);
+        }
+        read.map(|()| list)
     }
 
     fn list_into(&mut self, list: &mut List) -> Read<()> {
@@ -198,15 +210,25 @@ impl<'a> Reader<'a> {
     fn pipeline(&mut self) -> Read<Pipeline> {
         let prefixed = self.prefixes(true);
         let mut commands: Vec<Command> = Vec::new();
+        match self.stages(&mut commands, prefixed) {
+            Ok(()) => Ok(Pipeline { commands }),
+            Err(fault) => {
+                self.broken.push(Pipeline { commands });
+                Err(fault)
+            }
+        }
+    }
+
+    fn stages(&mut self, commands: &mut Vec<Command>, prefixed: bool) -> Read<()> {
         loop {
             match self.command()? {
                 Some(command) => commands.push(command),
-                None if prefixed && commands.is_empty() => return Ok(Pipeline { commands }),
+                None if prefixed && commands.is_empty() => return Ok(()),
                 None => return self.fault("a command is missing"),
             }
             self.blanks();
             if self.rest().starts_with("||") || !(self.take("|&") || self.take("|")) {
-                return Ok(Pipeline { commands });
+                return Ok(());
             }
             self.breaks()?;
             self.prefixes(false);

@@ -150,7 +150,7 @@ impl Reader<'_> {
             }
             Ok(())
         });
-        self.bodies = inner.bodies;
+        self.take_over(inner);
         match read {
             Ok(()) => Ok(pieces),
             Err(fault) => self.fault(fault.why),
@@ -182,7 +182,7 @@ impl Reader<'_> {
         let mut inner = Reader::new(&text, self.depth, bodies);
         let list = inner.nested_list();
         let whole = inner.at == text.len();
-        self.bodies = inner.bodies;
+        self.take_over(inner);
         match list {
             Ok(list) if whole => {
                 pieces.push(Piece::Command { list: Rc::new(list), quoted: around.quoted() });
