@@ -1,7 +1,7 @@
 # Koda's tasks. `make` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo try test bench doc fmt lint check-structure
+.PHONY: help build demo try test test-real bench doc fmt lint check-structure
 
 help: ## list the tasks
 	@echo "make TASK:"
@@ -19,6 +19,9 @@ try: build ## open the scratch project in Neovim with the chat open; MODEL=provi
 
 test: build ## run all tests, in Neovim 0.11; ALL=1 adds 0.10 and 0.12, T=part runs the Rust tests of that name
 	ALL=$(ALL) scripts/test $(T)
+
+test-real: build ## run Koda against a real small model on llama.cpp's server; skipped, with the reason, where it can't be had
+	scripts/test-real
 
 bench: build ## measure, each number beside its baseline; ONLY=part measures the rows of that name
 	python3 -B tests/bench/run.py $(ONLY)

@@ -1,7 +1,9 @@
 //! One attempt: the request goes out once, and its reply is read to the end.
 
 use std::collections::{HashSet, VecDeque};
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
@@ -47,6 +49,22 @@ struct Tapped {
     // All frames count as a sign of life; those with data also as a stream.
     frames: u64,
     filled: u64,
+}
+
+impl Tapped {
+    fn has_news(&self) -> bool {
+        !self.events.is_empty() || self.failure.is_some() || self.reader.ended()
+    }
+}
+
+/// Something of a reply that calls for a look.
+enum Piece {
+    /// genai read it.
+    Event(genai::Result<ChatStreamEvent>),
+    /// Only the reader here read it.
+    Frames,
+    /// The connection ended.
+    End,
 }
 
 /// Hands genai's raw frames to the reader.
@@ -109,7 +127,8 @@ impl Attempt {
             .clone()
             .with_raw_frame_sink_arc(tap.clone())
             .with_capture_tool_calls(capture)
-            .with_capture_reasoning_content(capture);
+            // Responses are asked by it for summaries of their reasoning, and for the sealed whole.
+            .with_capture_reasoning_content(capture || plan.format == Format::Responses);
         let opened =
             plan.client.exec_chat_stream(plan.target.clone(), plan.request.clone(), Some(&options)).await;
         let stream = opened.map_err(|error| plan.context.genai(&error, false))?.stream;
@@ -121,7 +140,7 @@ impl Attempt {
     pub(crate) async fn step(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<Step, Failure> {
         let mut next = self.next().await?;
         for _ in 0..BATCH {
-            let ended = next.is_none();
+            let ended = matches!(next, Piece::End);
             let verdict = self.take(next, out)?;
             if ended {
                 return self.finish(out).await;
@@ -129,7 +148,7 @@ impl Attempt {
             if verdict == Step::End {
                 return self.stop(out);
             }
-            next = match self.stream.next().now_or_never() {
+            next = match self.piece().now_or_never() {
                 Some(next) => next,
                 None => break,
             };
@@ -137,10 +156,22 @@ impl Attempt {
         Ok(Step::More)
     }
 
+    /// Waits until genai has an event, or has passed over frames in which the reader here found something.
+    async fn piece(&mut self) -> Piece {
+        let (stream, tap) = (&mut self.stream, &self.tap);
+        poll_fn(|context| match stream.poll_next_unpin(context) {
+            Poll::Ready(Some(event)) => Poll::Ready(Piece::Event(event)),
+            Poll::Ready(None) => Poll::Ready(Piece::End),
+            Poll::Pending if tap.lock().has_news() => Poll::Ready(Piece::Frames),
+            Poll::Pending => Poll::Pending,
+        })
+        .await
+    }
+
     /// Waits for a piece. Frames without data, such as keep-alives, prolong the wait.
-    async fn next(&mut self) -> Result<Option<genai::Result<ChatStreamEvent>>, Failure> {
+    async fn next(&mut self) -> Result<Piece, Failure> {
         loop {
-            let waited = tokio::time::timeout_at(self.deadline, self.stream.next()).await;
+            let waited = tokio::time::timeout_at(self.deadline, self.piece()).await;
             let frames = self.tap.lock().frames;
             let begun = frames > 0;
             let timeouts = self.plan.timeouts;
@@ -160,21 +191,17 @@ impl Attempt {
     }
 
     /// Takes over what a piece brought.
-    fn take(
-        &mut self,
-        piece: Option<genai::Result<ChatStreamEvent>>,
-        out: &mut VecDeque<ModelEvent>,
-    ) -> Result<Step, Failure> {
+    fn take(&mut self, piece: Piece, out: &mut VecDeque<ModelEvent>) -> Result<Step, Failure> {
         let mut tapped = self.tap.lock();
         let tapped = &mut *tapped;
         let mut lost = None;
         match piece {
-            Some(Ok(event)) => tapped.reader.event(event, &mut tapped.events),
-            Some(Err(error)) if self.plan.format == Format::Other || is_transport(&error) => {
+            Piece::Event(Ok(event)) => tapped.reader.event(event, &mut tapped.events),
+            Piece::Event(Err(error)) if self.plan.format == Format::Other || is_transport(&error) => {
                 lost = Some(error)
             }
             // genai can't read a frame that the reader here has read.
-            Some(Err(_)) | None => {}
+            Piece::Event(Err(_)) | Piece::Frames | Piece::End => {}
         }
         for event in tapped.events.drain(..) {
             self.said.hear(&event);

@@ -142,6 +142,10 @@ impl Context {
                 Some(inner) => self.object(inner),
                 None => self.no_reply(&readable::message(&response_body.to_string())).into(),
             },
+            // A frame that only lacks its end was cut off.
+            E::StreamParse { serde_error, .. } if serde_error.is_eof() => {
+                self.cut("its last piece is not whole")
+            }
             E::StreamParse { serde_error, .. } => self.no_reply(&serde_error.to_string()).into(),
             E::AdapterNotSupported { feature, .. } => {
                 let message = format!("{} does not support {feature}", self.provider);

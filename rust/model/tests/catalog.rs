@@ -71,7 +71,7 @@ async fn lists_are_kept_for_other_neovims_and_nobody_is_asked_again() {
     let folder = tempfile::tempdir().unwrap();
     let build = || {
         let mut settings = settings(&server.address());
-        settings.providers.remove("claude");
+        settings.providers.retain(|name, _| name == "chat");
         settings.cache_dir = Some(folder.path().join("koda"));
         Models::new(settings)
     };

@@ -196,7 +196,8 @@ async fn a_stream_cut_in_the_middle_keeps_what_came() {
 
 #[tokio::test]
 async fn a_call_that_was_cut_off_is_not_given_out() {
-    for wire in WIRES {
+    // Gemini sends a call in one piece.
+    for wire in WIRES.into_iter().filter(|wire| *wire != Wire::Gemini) {
         let bytes =
             wire.stream(&Turn::new().call("a", "Read", &json!({ "path": "a/long/path/to/somewhere" })));
         let at = String::from_utf8_lossy(&bytes).find("somewher").unwrap_or(bytes.len() / 2);
@@ -210,7 +211,8 @@ async fn a_call_that_was_cut_off_is_not_given_out() {
 
 #[tokio::test]
 async fn a_connection_lost_after_the_message_is_no_failure() {
-    for wire in WIRES {
+    // With the others the last frame is the end.
+    for wire in [Wire::OpenAi, Wire::Anthropic] {
         let bytes = wire.stream(&Turn::new().text("all"));
         let text_of = String::from_utf8_lossy(&bytes).into_owned();
         let at = text_of.find("[DONE]").or_else(|| text_of.find("event: message_stop")).unwrap();

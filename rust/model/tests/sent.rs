@@ -133,11 +133,10 @@ async fn options_of_a_model_are_sent_and_those_of_others_are_not() {
         let models = Models::new(settings);
         collect(&models, hello(wire.model())).await;
         let body = server.requests()[0].json();
-        assert_eq!(
-            (&body["temperature"], body["max_tokens"].as_u64().or(body["max_completion_tokens"].as_u64())),
-            (&json!(0.25), Some(777)),
-            "{body}"
-        );
+        let body = body.get("generationConfig").unwrap_or(&body);
+        let most = ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"];
+        let most = most.iter().find_map(|name| body[name].as_u64());
+        assert_eq!((&body["temperature"], most), (&json!(0.25), Some(777)), "{body}");
     }
 }
 

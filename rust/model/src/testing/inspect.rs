@@ -39,7 +39,7 @@ pub fn openai(body: &Value) -> Vec<String> {
         let function = tool.get("function").unwrap_or(&Value::Null);
         schema(word(function, "name"), function.get("parameters"), &mut found);
     }
-    model_and_messages(body, &mut found);
+    named(body, "messages", &mut found);
     found
 }
 
@@ -94,7 +94,7 @@ pub fn anthropic(body: &Value) -> Vec<String> {
     if body.get("max_tokens").and_then(Value::as_u64).unwrap_or(0) == 0 {
         found.push("max_tokens is missing".to_owned());
     }
-    model_and_messages(body, &mut found);
+    named(body, "messages", &mut found);
     found
 }
 
@@ -150,6 +150,95 @@ fn anthropic_blocks(index: usize, blocks: &[Value], found: &mut Vec<String>) -> 
     ids
 }
 
+/// Checks a request for OpenAI Responses.
+pub fn responses(body: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open: Vec<String> = Vec::new();
+    for (index, item) in list(body, "input").iter().enumerate() {
+        match word(item, "type") {
+            "function_call" => {
+                let id = word(item, "call_id").to_owned();
+                let args = word(item, "arguments");
+                if !serde_json::from_str::<Value>(args).is_ok_and(|args| args.is_object()) {
+                    found.push(format!("item {index}: the arguments of {id} are no object: {args}"));
+                }
+                if id.is_empty() || id.len() > 64 || open.contains(&id) {
+                    found.push(format!("item {index}: the call id {id:?} is empty, long or used twice"));
+                }
+                open.push(id);
+            }
+            "function_call_output" => {
+                let id = word(item, "call_id");
+                match open.iter().position(|asked| asked == id) {
+                    Some(at) => drop(open.remove(at)),
+                    None => found.push(format!("item {index}: the result {id} answers no open call")),
+                }
+            }
+            "reasoning" if word(item, "encrypted_content").is_empty() => {
+                found.push(format!("item {index}: reasoning without its seal"));
+            }
+            "reasoning" => {}
+            _ if item.get("role").is_none() => found.push(format!("item {index}: it is nothing known")),
+            _ if item.get("content").is_none_or(is_blank) => {
+                found.push(format!("item {index}: it has no content"));
+            }
+            _ => {}
+        }
+    }
+    if !open.is_empty() {
+        found.push(format!("the calls {open:?} have no result"));
+    }
+    for tool in list(body, "tools") {
+        schema(word(tool, "name"), tool.get("parameters"), &mut found);
+    }
+    if body.get("store") != Some(&Value::Bool(false)) {
+        found.push("the conversation would be stored".to_owned());
+    }
+    named(body, "input", &mut found);
+    found
+}
+
+fn is_blank(content: &Value) -> bool {
+    match content {
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(parts) => parts.iter().all(|part| word(part, "text").trim().is_empty()),
+        _ => true,
+    }
+}
+
+/// Checks a request for Gemini.
+pub fn gemini(body: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut asked: Vec<String> = Vec::new();
+    for (index, content) in list(body, "contents").iter().enumerate() {
+        let wanted = if index % 2 == 0 { "user" } else { "model" };
+        if word(content, "role") != wanted {
+            found.push(format!("content {index}: the role is {}, not {wanted}", word(content, "role")));
+        }
+        let parts = list(content, "parts");
+        if parts.is_empty() || parts.iter().any(|part| part.get("text").is_some_and(is_blank)) {
+            found.push(format!("content {index}: it is empty or has an empty text"));
+        }
+        let names = |field: &str| -> Vec<String> {
+            parts
+                .iter()
+                .filter_map(|part| part.get(field))
+                .map(|call| word(call, "name").to_owned())
+                .collect()
+        };
+        let answered = names("functionResponse");
+        if answered != asked {
+            found.push(format!("content {index}: {answered:?} are no answers to the calls {asked:?}"));
+        }
+        asked = names("functionCall");
+    }
+    if !list(body, "contents").len().is_multiple_of(2) {
+        return found;
+    }
+    found.push("the last content is not the user's".to_owned());
+    found
+}
+
 fn schema(name: &str, schema: Option<&Value>, found: &mut Vec<String>) {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if name.is_empty() || name.len() > 64 || !name.bytes().all(plain) {
@@ -167,11 +256,11 @@ fn schema(name: &str, schema: Option<&Value>, found: &mut Vec<String>) {
     }
 }
 
-fn model_and_messages(body: &Value, found: &mut Vec<String>) {
+fn named(body: &Value, messages: &str, found: &mut Vec<String>) {
     if word(body, "model").is_empty() || word(body, "model").contains("::") {
         found.push(format!("the model is {:?}", word(body, "model")));
     }
-    if list(body, "messages").is_empty() {
+    if list(body, messages).is_empty() {
         found.push("there are no messages".to_owned());
     }
 }

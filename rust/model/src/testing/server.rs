@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Turn, anthropic, inspect, openai};
+use super::{Turn, anthropic, gemini, inspect, openai, responses};
 
 /// A request as it came.
 #[derive(Clone, Debug)]
@@ -171,7 +171,7 @@ impl Server {
         })
     }
 
-    /// Starts a server that speaks both protocols, by the path, and plays a turn for each request.
+    /// Starts a server that speaks all protocols, by the path, and plays a turn for each request.
     ///
     /// # Panics
     /// If the loopback has no free port.
@@ -187,6 +187,8 @@ impl Server {
             match received.path.split('?').next().unwrap_or_default() {
                 path if path.ends_with("/chat/completions") => Reply::sse(openai::stream(turn)),
                 path if path.ends_with("/messages") => Reply::sse(anthropic::stream(turn)),
+                path if path.ends_with("/responses") => Reply::sse(responses::stream(turn)),
+                path if path.ends_with(":streamGenerateContent") => Reply::sse(gemini::stream(turn)),
                 path => Reply::new(404, "text/plain", format!("no such path: {path}")),
             }
         })
@@ -288,6 +290,8 @@ fn problems(received: &Received) -> Vec<String> {
     match received.path.split('?').next().unwrap_or_default() {
         path if path.ends_with("/chat/completions") => inspect::openai(&received.json()),
         path if path.ends_with("/messages") => inspect::anthropic(&received.json()),
+        path if path.ends_with("/responses") => inspect::responses(&received.json()),
+        path if path.ends_with(":streamGenerateContent") => inspect::gemini(&received.json()),
         _ => Vec::new(),
     }
 }

@@ -62,6 +62,19 @@ impl Calls {
         Some(ModelEvent::CallForming { id: call.id.clone(), tool: call.name.clone(), bytes })
     }
 
+    /// Returns whether a call forms at `index`.
+    pub(crate) fn has(&self, index: u64) -> bool {
+        self.forming.iter().any(|call| call.index == Some(index))
+    }
+
+    /// Replaces the arguments of the call at `index` by those that came whole, if any.
+    pub(crate) fn settle(&mut self, index: u64, args: &str) {
+        let call = self.forming.iter_mut().find(|call| call.index == Some(index));
+        if let Some(call) = call.filter(|_| !args.is_empty()) {
+            args.clone_into(&mut call.args);
+        }
+    }
+
     /// Takes the call at `index` as complete.
     pub(crate) fn complete(&mut self, index: u64) -> Option<ModelEvent> {
         let at = self.forming.iter().position(|call| call.index == Some(index))?;

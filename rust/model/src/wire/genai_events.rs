@@ -70,12 +70,6 @@ impl Reader {
     pub(super) fn finish(&mut self, out: &mut Vec<ModelEvent>) -> StopReason {
         let Some(end) = self.end.take() else { return StopReason::Unknown };
         let parts = end.captured_content.map(|content| content.into_parts()).unwrap_or_default();
-        if self.kind == AdapterKind::OpenAIResp {
-            let sealed = parts.iter().filter_map(ContentPart::as_thought_signature);
-            out.extend(
-                sealed.map(|text| ModelEvent::ReasoningSignature(format!("{}{text}", signature::RESPONSES))),
-            );
-        }
         let taken = &mut self.taken;
         let calls = parts.into_iter().filter_map(ContentPart::into_tool_call);
         let calls: Vec<ModelEvent> =

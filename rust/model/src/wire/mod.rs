@@ -1,14 +1,15 @@
 //! Readings of what providers stream.
 //!
 //! genai's streamers assemble tool calls by index alone, drop calls without one, and lose what comes before
-//! an error. So for the two wire formats that most servers speak, OpenAI Chat Completions and Anthropic
-//! Messages, this module reads the raw frames itself (genai hands them out through its frame sink) and only
+//! an error. So for the wire formats that most servers speak, OpenAI Chat Completions and Responses and
+//! Anthropic Messages, this module reads the raw frames itself (genai hands them out through its frame sink) and only
 //! takes the transport from genai. The other formats are taken as genai reads them.
 
 mod anthropic;
 mod calls;
 mod genai_events;
 mod openai;
+mod responses;
 mod text;
 
 pub(crate) use text::arguments;
@@ -29,6 +30,8 @@ pub(crate) enum Format {
     OpenAi,
     /// Anthropic Messages.
     Anthropic,
+    /// OpenAI Responses.
+    Responses,
     /// Any other, as genai reads it.
     Other,
 }
@@ -40,8 +43,8 @@ impl Format {
             AdapterKind::Anthropic | AdapterKind::MiniMax => Self::Anthropic,
             AdapterKind::Vertex if model.starts_with("claude") => Self::Anthropic,
             AdapterKind::OpenCodeGo if model.to_lowercase().starts_with("minimax-") => Self::Anthropic,
+            AdapterKind::OpenAIResp => Self::Responses,
             AdapterKind::Vertex
-            | AdapterKind::OpenAIResp
             | AdapterKind::Gemini
             | AdapterKind::GeminiIx
             | AdapterKind::Cohere
@@ -59,6 +62,8 @@ pub(crate) enum Reader {
     OpenAi(openai::Reader),
     /// Reads frames.
     Anthropic(anthropic::Reader),
+    /// Reads frames.
+    Responses(responses::Reader),
     /// Reads genai's events.
     Other(genai_events::Reader),
 }
@@ -69,6 +74,7 @@ impl Reader {
         match format {
             Format::OpenAi => Self::OpenAi(openai::Reader::new(taken, context)),
             Format::Anthropic => Self::Anthropic(anthropic::Reader::new(taken, context)),
+            Format::Responses => Self::Responses(responses::Reader::new(taken, context)),
             Format::Other => Self::Other(genai_events::Reader::new(kind, taken, context)),
         }
     }
@@ -78,11 +84,12 @@ impl Reader {
         match self {
             Self::OpenAi(reader) => reader.frame(data, out),
             Self::Anthropic(reader) => reader.frame(data, out),
+            Self::Responses(reader) => reader.frame(data, out),
             Self::Other(reader) => reader.frame(data),
         }
     }
 
-    /// Reads an event of genai's, which the two own readers have no use for.
+    /// Reads an event of genai's, which the own readers have no use for.
     pub(crate) fn event(&mut self, event: ChatStreamEvent, out: &mut Vec<ModelEvent>) {
         if let Self::Other(reader) = self {
             reader.event(event, out);
@@ -94,6 +101,7 @@ impl Reader {
         match self {
             Self::OpenAi(reader) => reader.complete(),
             Self::Anthropic(reader) => reader.complete(),
+            Self::Responses(reader) => reader.complete(),
             Self::Other(reader) => reader.complete(),
         }
     }
@@ -103,6 +111,7 @@ impl Reader {
         match self {
             Self::OpenAi(reader) => reader.ended(),
             Self::Anthropic(reader) => reader.ended(),
+            Self::Responses(reader) => reader.complete(),
             Self::Other(reader) => reader.complete(),
         }
     }
@@ -112,6 +121,7 @@ impl Reader {
         match self {
             Self::OpenAi(reader) => reader.finish(out),
             Self::Anthropic(reader) => reader.finish(out),
+            Self::Responses(reader) => reader.finish(out),
             Self::Other(reader) => reader.finish(out),
         }
     }

@@ -15,20 +15,24 @@ use tokio_util::sync::CancellationToken;
 
 pub const KEY: &str = "sk-very-secret-key";
 
-/// A protocol, as the providers `chat` and `claude` of [`settings`] speak it.
+/// A protocol, as a provider of [`settings`] speaks it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wire {
     OpenAi,
     Anthropic,
+    Responses,
+    Gemini,
 }
 
-pub const WIRES: [Wire; 2] = [Wire::OpenAi, Wire::Anthropic];
+pub const WIRES: [Wire; 4] = [Wire::OpenAi, Wire::Anthropic, Wire::Responses, Wire::Gemini];
 
 impl Wire {
     pub fn model(self) -> &'static str {
         match self {
             Self::OpenAi => "chat::scripted",
             Self::Anthropic => "claude::scripted",
+            Self::Responses => "respond::scripted",
+            Self::Gemini => "google::scripted",
         }
     }
 
@@ -36,11 +40,13 @@ impl Wire {
         match self {
             Self::OpenAi => koda_model::testing::openai::stream(turn),
             Self::Anthropic => koda_model::testing::anthropic::stream(turn),
+            Self::Responses => koda_model::testing::responses::stream(turn),
+            Self::Gemini => koda_model::testing::gemini::stream(turn),
         }
     }
 }
 
-/// Settings whose two providers are at `address`, with retries that take milliseconds.
+/// Settings whose providers are at `address`, with retries that take milliseconds.
 pub fn settings(address: &str) -> ModelSettings {
     let mut settings = ModelSettings::new(|name| (name == "SCRIPTED_KEY").then(|| KEY.to_owned()));
     let provider = |adapter: Option<&str>| ProviderSettings {
@@ -51,6 +57,8 @@ pub fn settings(address: &str) -> ModelSettings {
     };
     settings.providers.insert("chat".to_owned(), provider(None));
     settings.providers.insert("claude".to_owned(), provider(Some("anthropic")));
+    settings.providers.insert("respond".to_owned(), provider(Some("openai_resp")));
+    settings.providers.insert("google".to_owned(), provider(Some("gemini")));
     settings.retries = Retries { tries: 3, base_ms: 4, max_ms: 5_000 };
     settings
 }
