@@ -21,6 +21,7 @@ local RUST_TYPES = {
   Outcome = "koda.Outcome",
   AskKind = '"approval"|"question"',
   UserError = "koda.Error",
+  Plan = "koda.Plan",
   ["Option<Proposal>"] = "koda.Proposal",
   ["Vec<TodoItem>"] = "{ content: string, status: string, priority: string }[]",
 }

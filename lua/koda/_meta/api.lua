@@ -72,6 +72,14 @@
 ---@field verdict koda.Verdict
 ---@field proposal? koda.Proposal what it would change
 
+---@class koda.Plan
+---@field explanation? string
+---@field steps { text: string, status: "pending"|"in_progress"|"done"|"skipped" }[]
+---@field risks? string[]
+---@field assumptions? string[]
+---@field questions? string[]
+---@field diagram? string in Mermaid
+
 ---@class koda.Proposal what a call would change in one file
 ---@field path string absolute
 ---@field shown string relative to the project inside it

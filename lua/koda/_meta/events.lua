@@ -101,6 +101,13 @@
 ---@field type "todo"
 ---@field items { content: string, status: string, priority: string }[] All items, in order: `content`, `status` and `priority` each.
 
+--- The plan changed.
+---@class koda.event.Plan: koda.EventBase
+---@field type "plan"
+---@field plan koda.Plan `explanation`, `steps` with `text` and `status` each, and further parts.
+---@field text string The same as Markdown.
+---@field review? boolean Whether the user is to review it: the model's turn ends with it.
+
 --- The provider counted a request's tokens.
 ---@class koda.event.Usage: koda.EventBase
 ---@field type "usage"
@@ -141,6 +148,6 @@
 ---@field usage? koda.Usage The turn's tokens, as far as they were counted.
 ---@field cost? koda.Spent What the turn cost.
 
----@alias koda.EventType "session_start"|"user_message"|"note"|"queued"|"step_start"|"text_delta"|"reasoning_delta"|"call_forming"|"message"|"tool_call"|"approval"|"answer"|"tool_output"|"tool_result"|"todo"|"usage"|"retry"|"settings"|"notice"|"error"|"turn_end"
+---@alias koda.EventType "session_start"|"user_message"|"note"|"queued"|"step_start"|"text_delta"|"reasoning_delta"|"call_forming"|"message"|"tool_call"|"approval"|"answer"|"tool_output"|"tool_result"|"todo"|"plan"|"usage"|"retry"|"settings"|"notice"|"error"|"turn_end"
 
 ---@alias koda.Event table one of the classes above, told apart by `type`

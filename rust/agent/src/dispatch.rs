@@ -300,6 +300,7 @@ impl Dispatcher {
         ToolContext {
             call: call.id.clone(),
             session: session.id().clone(),
+            mode: self.mode,
             workplace: session.workplace().clone(),
             ports: Ports { approver: self.asking.clone(), ..session.parts().ports.clone() },
             state: session.memory().clone(),
@@ -314,6 +315,11 @@ impl Dispatcher {
 /// Whether a call ended because nobody was there to approve or answer.
 pub fn needs_user(result: &ToolResult) -> bool {
     result.data.get("needs_user").and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// Whether the word is the user's after a call: a plan waits for their review.
+pub fn ends_turn(result: &ToolResult) -> bool {
+    result.ok && result.data.get("ends_turn").and_then(Value::as_bool).unwrap_or(false)
 }
 
 fn refused(call: &ToolCall, tool: &str, text: String, data: Value) -> ToolResult {

@@ -8,7 +8,7 @@ use koda_protocol::port::{ModelError, ModelErrorKind, ModelRequest, StopReason};
 use koda_protocol::{Event, Outcome, Part, ToolCall, ToolResult, UserError};
 use tokio_util::sync::CancellationToken;
 
-use crate::dispatch::{Dispatcher, needs_user};
+use crate::dispatch::{Dispatcher, ends_turn, needs_user};
 use crate::prompt;
 use crate::refusals::Denials;
 use crate::repeats::{Repeat, Repeats, Struggle};
@@ -201,6 +201,9 @@ impl Turn {
         }
         if results.iter().any(needs_user) {
             return Some(Outcome::NeedsApproval);
+        }
+        if results.iter().any(ends_turn) {
+            return Some(Outcome::Done);
         }
         if is_stuck {
             let error = UserError::new("loop", "the model makes the same call over and over")

@@ -6,7 +6,7 @@ use std::thread;
 
 use koda_protocol::port::store::SessionInfo;
 use koda_protocol::port::{SpillRef, Store, StoreError};
-use koda_protocol::{Envelope, SessionId, UnixMillis};
+use koda_protocol::{Envelope, RecallQuery, Recalled, Recollection, SessionId, UnixMillis};
 use koda_store::SqliteStore;
 use mlua::prelude::{LuaFunction, LuaTable};
 
@@ -29,6 +29,9 @@ impl LazyStore {
         thread::spawn(move || {
             if let Ok(store) = cell.get_or_init(|| open(&at)) {
                 warn(&bridge, store);
+                if let Err(error) = store.catch_up() {
+                    tracing::warn!(%error, "the index of what was said is not up to date");
+                }
             }
         });
         Self { dir, opened }
@@ -75,6 +78,19 @@ impl Store for LazyStore {
 
     fn usage_since(&self, since: UnixMillis) -> Result<Vec<Envelope>, StoreError> {
         self.get()?.usage_since(since)
+    }
+
+    fn recall(&self, query: &RecallQuery) -> Result<Recalled, StoreError> {
+        self.get()?.recall(query)
+    }
+
+    fn recollect(
+        &self,
+        cwd: &str,
+        session: &SessionId,
+        number: u64,
+    ) -> Result<Option<Recollection>, StoreError> {
+        self.get()?.recollect(cwd, session, number)
     }
 
     fn spill(&self, name: &str, text: &str) -> Result<SpillRef, StoreError> {

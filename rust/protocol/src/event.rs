@@ -11,6 +11,7 @@ use crate::cost::{Costs, Spent};
 use crate::error::UserError;
 use crate::id::{AskId, CallId, SessionId};
 use crate::message::{Message, Usage};
+use crate::plan::Plan;
 use crate::review::{HunkText, Proposal};
 use crate::time::UnixMillis;
 use crate::trust::{Mode, Scope, Trust, Verdict};
@@ -151,6 +152,16 @@ pub enum Event {
     Todo {
         /// All items, in order: `content`, `status` and `priority` each.
         items: Vec<TodoItem>,
+    },
+    /// The plan changed.
+    Plan {
+        /// `explanation`, `steps` with `text` and `status` each, and further parts.
+        plan: Plan,
+        /// The same as Markdown.
+        text: String,
+        /// Whether the user is to review it: the model's turn ends with it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        review: bool,
     },
     /// The provider counted a request's tokens.
     Usage {

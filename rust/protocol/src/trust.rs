@@ -19,6 +19,22 @@ pub enum Mode {
     Educator,
 }
 
+impl Mode {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Agent, Self::Plan, Self::Ask, Self::Debug, Self::Educator];
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Plan => "plan",
+            Self::Ask => "ask",
+            Self::Debug => "debug",
+            Self::Educator => "educator",
+        }
+    }
+}
+
 /// Who approves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -4,6 +4,7 @@
 //! nothing that was acknowledged is lost when one is killed. This crate knows no model and no tool.
 
 mod database;
+mod recall;
 mod rules;
 mod sessions;
 mod spill;
@@ -12,15 +13,17 @@ use std::path::{Path, PathBuf};
 
 use koda_protocol::port::store::SessionInfo;
 use koda_protocol::port::{SpillRef, Store, StoreError};
-use koda_protocol::{Envelope, SessionId, UnixMillis};
+use koda_protocol::{Envelope, RecallQuery, Recalled, Recollection, SessionId, UnixMillis};
 
 pub use rules::RuleFile;
 
+use recall::Recall;
 use sessions::Sessions;
 
 /// Keeps sessions in `koda.db` and spilled texts in `spill/` below one directory.
 pub struct SqliteStore {
     sessions: Sessions,
+    recall: Recall,
     spill: PathBuf,
 }
 
@@ -36,12 +39,24 @@ impl SqliteStore {
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         let spill = dir.join("spill");
         private_dir(&spill).map_err(|error| failed(&spill, &error))?;
-        Ok(Self { sessions: Sessions::open(dir)?, spill })
+        let sessions = Sessions::open(dir)?;
+        let recall = Recall::new(&sessions.path);
+        Ok(Self { sessions, recall, spill })
     }
 
     /// Returns where the database is that was there and could not be used, if there was one.
     pub fn kept_aside(&self) -> Option<&Path> {
         self.sessions.aside.as_ref().map(|aside| aside.path.as_path())
+    }
+
+    /// Brings the index of what was said up to date, so that the first search need not. Takes a while after many
+    /// sessions of a Koda without it.
+    ///
+    /// # Errors
+    ///
+    /// If the database can't be read or written.
+    pub fn catch_up(&self) -> Result<(), StoreError> {
+        self.recall.catch_up()
     }
 
     /// Returns what the user should know: why a database could not be used, and where it is.
@@ -69,6 +84,19 @@ impl Store for SqliteStore {
 
     fn usage_since(&self, since: UnixMillis) -> Result<Vec<Envelope>, StoreError> {
         self.sessions.usage_since(since)
+    }
+
+    fn recall(&self, query: &RecallQuery) -> Result<Recalled, StoreError> {
+        self.recall.search(query)
+    }
+
+    fn recollect(
+        &self,
+        cwd: &str,
+        session: &SessionId,
+        number: u64,
+    ) -> Result<Option<Recollection>, StoreError> {
+        self.recall.one(cwd, session, number)
     }
 
     fn spill(&self, name: &str, text: &str) -> Result<SpillRef, StoreError> {

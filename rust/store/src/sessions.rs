@@ -23,7 +23,8 @@ const LISTED: i64 = 500;
 
 /// The sessions.
 pub struct Sessions {
-    path: PathBuf,
+    /// The database.
+    pub path: PathBuf,
     writer: Mutex<Connection>,
     reader: Mutex<Connection>,
     /// A database that was there and could not be used.

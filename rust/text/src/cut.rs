@@ -82,6 +82,31 @@ fn note(kept: &mut String, left_out: &str) {
 }
 
 /// Where the head ends: after a whole line where one fits, else within the first, at a character border.
+/// Returns about `chars` characters of a text around the first of some words that is found, whatever its case; from
+/// the beginning if none is. What is left out is marked by `…`.
+pub fn around(text: &str, words: &[String], chars: usize) -> String {
+    let found = words.iter().filter_map(|word| find_fold(text, word)).min().unwrap_or(0);
+    let before = text.get(..found).unwrap_or_default();
+    let start = before.char_indices().rev().take(chars / 3).last().map_or(0, |(at, _)| at.min(found));
+    let start = if found == 0 { 0 } else { start };
+    let rest = text.get(start..).unwrap_or_default();
+    let end = rest.char_indices().nth(chars).map_or(rest.len(), |(at, _)| at);
+    let kept = rest.get(..end).unwrap_or_default();
+    let mark = |cut: bool| if cut { "…" } else { "" };
+    format!("{}{}{}", mark(start > 0), kept.trim(), mark(end < rest.len()))
+}
+
+/// Finds a word whatever its case; the offset is in bytes of the text as it is.
+fn find_fold(text: &str, word: &str) -> Option<usize> {
+    let wanted: Vec<char> = word.chars().flat_map(char::to_lowercase).collect();
+    let begins = |at: usize| {
+        let rest = text.get(at..).unwrap_or_default();
+        let mut chars = rest.chars().flat_map(char::to_lowercase);
+        wanted.iter().all(|char| chars.next() == Some(*char))
+    };
+    text.char_indices().map(|(at, _)| at).find(|at| begins(*at))
+}
+
 fn head_end(text: &str, limits: Limits) -> usize {
     let lines = memchr::memchr_iter(b'\n', text.as_bytes()).nth(limits.lines.saturating_sub(1));
     let end = lines.map_or(text.len(), |at| at + 1);
@@ -157,5 +182,14 @@ mod tests {
                 prop_assert!(cut.cut || cut.text == text);
             }
         }
+    }
+
+    #[test]
+    fn what_is_around_a_word_is_cut_at_characters() {
+        let text = format!("{}Größe{}", "ä".repeat(100), "ö".repeat(100));
+        let found = around(&text, &["gröSSe".to_owned(), "GRÖ".to_owned()], 30);
+        assert_eq!(found, format!("…{}Größe{}…", "ä".repeat(10), "ö".repeat(15)));
+        assert_eq!(around("short", &["none".to_owned()], 30), "short");
+        assert_eq!(around("Ärger hier", &["ärger".to_owned()], 5), "Ärger…");
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use koda_protocol::port::{Approver, Editor, Store, Terminals};
-use koda_protocol::{CallId, Event, SessionId};
+use koda_protocol::{CallId, Event, Mode, SessionId};
 use koda_trust::{ResolvedPath, Resolver};
 use tokio_util::sync::CancellationToken;
 
@@ -71,6 +71,8 @@ pub struct ToolContext {
     pub call: CallId,
     /// Its session.
     pub session: SessionId,
+    /// In which mode.
+    pub mode: Mode,
     /// Where it works.
     pub workplace: Workplace,
     /// What it works with.

@@ -8,6 +8,7 @@ mod context;
 mod ending;
 mod entry;
 pub mod memory;
+mod modes;
 mod named;
 mod registry;
 mod result;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::arguments;
 use crate::context::{ToolContext, Workplace};
 use crate::entry::{Entry, Job};
+use crate::modes::offers;
 use crate::{result, tool};
 
 /// Names longer than this, or with a brace, are a model's failed attempt at a call.
@@ -82,7 +83,7 @@ impl Registry {
 
     /// Returns what a model is told in a mode, sorted by name.
     pub fn specs(&self, mode: Mode) -> Vec<ToolSpec> {
-        let offered = self.entries.iter().filter(|entry| offered(mode, entry.effect));
+        let offered = self.entries.iter().filter(|entry| offers(mode, entry.name, entry.effect));
         let spec = |entry: &Entry| ToolSpec {
             name: entry.name.to_owned(),
             description: entry.description.to_owned(),
@@ -101,8 +102,8 @@ impl Registry {
         let Some(entry) = self.find(&call.tool) else {
             return Err(refused(call, &call.tool, self.unknown(&call.tool)));
         };
-        if !offered(mode, entry.effect) {
-            let text = format!("{} is not offered in this mode: only reading tools are", entry.name);
+        if !offers(mode, entry.name, entry.effect) {
+            let text = format!("{} is not offered in mode {}, nothing was done.", entry.name, mode.name());
             return Err(refused(call, entry.name, text));
         }
         let prepared = arguments::object(call.args.clone()).and_then(|fields| {
@@ -139,15 +140,6 @@ impl Registry {
             None => String::new(),
         };
         format!("There is no tool {name:?}.{meant} The tools are: {list}")
-    }
-}
-
-/// Whether a mode offers tools of an effect.
-fn offered(mode: Mode, effect: Effect) -> bool {
-    match mode {
-        Mode::Agent | Mode::Debug => true,
-        // Commands stay: trust denies those that would change something.
-        Mode::Plan | Mode::Ask | Mode::Educator => !matches!(effect, Effect::Mutate | Effect::Destroy),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use koda_protocol::event::TodoItem;
-use koda_protocol::{Event, Revision};
+use koda_protocol::{Event, Plan, Revision};
 use serde_json::Value;
 
 use crate::memory::{MemoryScope, Notes};
@@ -14,6 +14,7 @@ use crate::memory::{MemoryScope, Notes};
 struct Inner {
     read: HashMap<PathBuf, Revision>,
     todos: Vec<TodoItem>,
+    plan: Option<Plan>,
     /// By the name of the file that they would be in.
     notes: BTreeMap<String, String>,
 }
@@ -64,6 +65,19 @@ impl SessionState {
         self.lock().todos.clone()
     }
 
+    /// Replaces the plan; false if it is the same.
+    pub fn set_plan(&self, plan: &Plan) -> bool {
+        let mut inner = self.lock();
+        let changed = inner.plan.as_ref() != Some(plan);
+        inner.plan = Some(plan.clone());
+        changed
+    }
+
+    /// Returns the plan.
+    pub fn plan(&self) -> Option<Plan> {
+        self.lock().plan.clone()
+    }
+
     /// Returns a note of the session's.
     pub fn note(&self, name: &str) -> Option<String> {
         self.lock().notes.get(name).cloned()
@@ -94,6 +108,7 @@ impl SessionState {
     pub fn restore(&self, event: &Event) {
         match event {
             Event::Todo { items } => drop(self.set_todos(items)),
+            Event::Plan { plan, .. } => drop(self.set_plan(plan)),
             Event::ToolResult { tool, ok: true, data, .. } if tool == "MemoryWrite" => {
                 let text = |name: &str| data.get(name).and_then(Value::as_str);
                 if let (Some("session"), Some(name), Some(note)) = (text("scope"), text("path"), text("text"))

@@ -8,8 +8,10 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use koda_protocol::double::{MemoryStore, ScriptedApprover, ScriptedTerminals};
-use koda_protocol::port::{Diagnostic, Editor, EditorError, OpenFile, Written};
-use koda_protocol::{Document, Event, Mode, Revision, TextEdit, TextFormat, ToolCall, ToolResult};
+use koda_protocol::port::{Diagnostic, Editor, EditorError, OpenFile, Store, Written};
+use koda_protocol::{
+    Document, Envelope, Event, Mode, Revision, TextEdit, TextFormat, ToolCall, ToolResult, Trust, UnixMillis,
+};
 use koda_tools::{Ports, Registry, SessionState, ToolContext, Workplace};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -123,6 +125,7 @@ impl Rig {
         let context = ToolContext {
             call: call.id,
             session: "s".into(),
+            mode,
             workplace,
             ports: Ports {
                 editor: Arc::new(Disk),
@@ -288,4 +291,114 @@ async fn a_project_s_skill_from_outside_of_it_is_none() {
     fs::create_dir_all(rig.at("home/.agents/skills")).unwrap();
     std::os::unix::fs::symlink(rig.at("elsewhere/away"), rig.at("home/.agents/skills/away")).unwrap();
     assert!(rig.call("ActivateSkill", json!({ "name": "away" })).await.ok);
+}
+
+impl Rig {
+    /// Stores that a session of the project had these texts of the user.
+    fn session(&self, id: &str, texts: &[&str]) {
+        let append = |event| {
+            let (time, session) = (UnixMillis(1_709_164_800_000), id.into());
+            self.store.append(&Envelope { time, session, event }).unwrap();
+        };
+        let cwd = self.at("project").to_string_lossy().into_owned();
+        let (model, mode, trust) = ("m::m".to_owned(), Mode::Agent, Trust::Safe);
+        append(Event::SessionStart { version: 1, cwd, model, mode, trust });
+        for text in texts {
+            append(Event::UserMessage { text: (*text).to_owned(), context: String::new() });
+            let (id, tool, text) =
+                (format!("call {text}").as_str().into(), "Bash".to_owned(), format!("ran {text}"));
+            append(Event::ToolResult { id, tool, ok: true, text, data: Value::Null });
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_said_is_searched_by_pages_and_read_whole() {
+    let rig = rig();
+    rig.session("old", &["the cache is stale", "other"]);
+    rig.session("s", &["first apple", "second apple"]);
+    let hits = rig.call("RecallContext", json!({ "query": "Cache stale" })).await;
+    assert_eq!(hits.data["matches"], 2);
+    assert!(
+        hits.text.contains("old#1 (2024-02-29") && hits.text.contains("user): the cache is stale"),
+        "{}",
+        hits.text
+    );
+    let whole = rig.call("RecallContext", json!({ "id": "old#2" })).await;
+    assert_eq!((whole.text.as_str(), &whole.data["who"]), ("ran the cache is stale", &json!("Bash")));
+    assert_eq!(
+        rig.call("RecallContext", json!({ "id": "call second apple" })).await.text,
+        "ran second apple"
+    );
+    let turn = rig.call("RecallContext", json!({ "turn": 2 })).await.text;
+    assert!(turn.contains("second apple") && !turn.contains("first apple"), "{turn}");
+    let own = rig.call("RecallContext", json!({ "query": "cache", "session": "this" })).await;
+    assert_eq!(own.data["matches"], 0);
+    for wrong in [json!({}), json!({ "id": "nope" }), json!({ "id": "old#99" }), json!({ "turn": 3 })] {
+        assert!(!rig.call("RecallContext", wrong.clone()).await.ok, "{wrong}");
+    }
+    rig.session("many", &["plum"; 12]);
+    let first = rig.call("RecallContext", json!({ "query": "plum" })).await.text;
+    assert!(first.ends_with("[14 more: page 2]"), "{first}");
+    let last = rig.call("RecallContext", json!({ "query": "plum", "page": 3 })).await.text;
+    assert_eq!(last.lines().count(), 4, "{last}");
+}
+
+#[tokio::test]
+async fn a_plan_is_published_once_a_change() {
+    let rig = rig();
+    let plan = json!({ "explanation": "Why.", "steps": ["one", { "text": "two", "status": "in_progress" }], "risks": ["slow"] });
+    let published = rig.call("update_plan", plan.clone()).await;
+    assert!(published.ok && published.text.contains("0 of 2"), "{}", published.text);
+    let same = rig.call("UpdatePlan", plan).await;
+    assert!(same.text.contains("as it was"), "{}", same.text);
+    let events = rig.events.lock().unwrap();
+    let [Event::Plan { text, review, .. }] = events.as_slice() else { panic!("{events:?}") };
+    assert!(text.contains("Why.\n\n- [ ] one\n- [~] two\n\n## Risks\n\n- slow") && !review, "{text}");
+}
+
+#[tokio::test]
+async fn in_mode_plan_a_plan_ends_the_turn_for_its_review() {
+    let rig = rig();
+    let plan = json!({ "steps": [{ "title": "one" }] });
+    let published = rig.call_in(Mode::Plan, "generate_plan", plan).await;
+    assert_eq!(published.data["ends_turn"], true, "{}", published.text);
+    assert!(matches!(&rig.events.lock().unwrap()[0], Event::Plan { review: true, .. }));
+    for wrong in [
+        json!({ "steps": [] }),
+        json!({ "steps": [""] }),
+        json!({ "steps": [{ "text": "a", "status": "in_progress" }, { "text": "b", "status": "in_progress" }] }),
+    ] {
+        assert!(!rig.call("UpdatePlan", wrong.clone()).await.ok, "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn each_mode_offers_its_tools_and_refuses_the_others() {
+    let rig = rig();
+    let names =
+        |mode| -> Vec<String> { rig.registry.specs(mode).into_iter().map(|spec| spec.name).collect() };
+    let has = |mode, tool: &str| names(mode).iter().any(|name| name == tool);
+    for mode in [Mode::Plan, Mode::Ask, Mode::Educator] {
+        for tool in ["Write", "Edit", "Delete", "Bash", "TaskOutput", "TodoWrite"] {
+            assert!(!has(mode, tool), "{mode:?} {tool}");
+        }
+        for tool in [
+            "Read",
+            "Grep",
+            "Glob",
+            "MemoryRead",
+            "MemoryWrite",
+            "AskUser",
+            "ActivateSkill",
+            "RecallContext",
+            "Think",
+        ] {
+            assert!(has(mode, tool), "{mode:?} {tool}");
+        }
+    }
+    assert_eq!(names(Mode::Agent), names(Mode::Debug));
+    assert!(has(Mode::Agent, "UpdatePlan") && has(Mode::Plan, "UpdatePlan") && !has(Mode::Ask, "UpdatePlan"));
+    let refused = rig.call_in(Mode::Ask, "Bash", json!({ "command": "touch x" })).await;
+    assert!(!refused.ok && refused.text.contains("not offered in mode ask"), "{}", refused.text);
 }

@@ -48,6 +48,7 @@ impl Rig {
         let context = ToolContext {
             call: call.id,
             session: session.into(),
+            mode: Mode::Agent,
             workplace,
             ports: Ports {
                 editor: Arc::new(MemoryEditor::default()),

@@ -55,6 +55,7 @@ impl Rig {
         let context = ToolContext {
             call: call.id,
             session: "s".into(),
+            mode: Mode::Agent,
             workplace,
             ports: Ports {
                 editor: self.editor.clone(),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Envelope, Event};
 use crate::id::SessionId;
+use crate::recall::{self, RecallQuery, Recalled, Recollection};
 use crate::time::UnixMillis;
 
 /// A store failed. The event or text is not kept; the session goes on.
@@ -67,6 +68,28 @@ pub trait Store: Send + Sync {
             found.extend(self.events(&SessionId(session))?.into_iter().filter(recent));
         }
         Ok(found)
+    }
+    /// Searches what was said in the sessions of a project. Implementors with an index bring it up to date first.
+    fn recall(&self, query: &RecallQuery) -> Result<Recalled, StoreError> {
+        let mut sessions = Vec::new();
+        for info in self.sessions(Some(&query.cwd))? {
+            if query.session.as_ref().is_none_or(|session| *session == info.id) {
+                sessions.push((info.title, self.events(&info.id)?));
+            }
+        }
+        Ok(recall::search(&sessions, query))
+    }
+    /// Returns what was said under a number in a session of a project, none if nothing was.
+    fn recollect(
+        &self,
+        cwd: &str,
+        session: &SessionId,
+        number: u64,
+    ) -> Result<Option<Recollection>, StoreError> {
+        let (session, limit) = (Some(session.clone()), usize::MAX);
+        let query = RecallQuery { cwd: cwd.to_owned(), session, limit, ..RecallQuery::default() };
+        let mut all = self.recall(&query)?.hits.into_iter();
+        Ok(all.find(|one| one.number == number))
     }
     /// Keeps a text that was cut for the model, for 48 hours and within 100 MiB.
     fn spill(&self, name: &str, text: &str) -> Result<SpillRef, StoreError>;

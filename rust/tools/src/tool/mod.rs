@@ -14,10 +14,12 @@ mod list_skills;
 mod memory_read;
 mod memory_write;
 mod read;
+mod recall_context;
 mod task;
 mod task_output;
 mod think;
 mod todo_write;
+mod update_plan;
 mod wait_task;
 mod write;
 
@@ -40,9 +42,11 @@ pub fn all() -> Vec<Entry> {
         memory_read::entry(),
         memory_write::entry(),
         read::entry(),
+        recall_context::entry(),
         task_output::entry(),
         think::entry(),
         todo_write::entry(),
+        update_plan::entry(),
         wait_task::entry(),
         write::entry(),
     ]
