@@ -120,6 +120,13 @@ M.SUBCOMMANDS = {
     text = "Rejects the hunk at the cursor, those of the file, or all.",
     complete = function() return { "file", "all" } end,
   },
+  {
+    name = "plan",
+    args = "[accept|reject]",
+    words = 1,
+    text = "Opens the plan that waits for your review; `accept` starts it in mode agent, `reject` says why not.",
+    complete = function() return { "accept", "reject" } end,
+  },
   { name = "tools", words = 0, text = "Lists the tools, and what is decided on them." },
   {
     name = "rules",

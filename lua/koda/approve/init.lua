@@ -21,6 +21,9 @@ local shown
 ---@type string? which of them the keys answer
 local armed
 
+---@type table<string, table<integer, true>> by ask: options of a question that were ticked
+local ticked = {}
+
 ---@type koda.chat.View?
 local view
 
@@ -48,6 +51,7 @@ local function draw()
     count = #waiting,
     is_foreign = ask.session ~= require("koda.chat").session(),
     is_armed = armed == ask.id,
+    ticked = ticked[ask.id],
   })
   local transcript = view.transcript
   transcript:set_tail(lines, function(row)
@@ -92,6 +96,9 @@ function M.show(of)
   local is_new = view ~= of
   view = of
   waiting = own_first(require("koda").pending())
+  for id in pairs(ticked) do
+    ticked[id] = find(id) and ticked[id]
+  end
   local ask = find(shown)
   if not ask then
     present(waiting[1] and waiting[1].id)
@@ -147,6 +154,60 @@ local function with_text(label, use)
   end)
 end
 
+--- The ticked options of a question, a line each.
+---@param ask koda.Ask
+---@return string?
+local function chosen_of(ask)
+  local chosen = {}
+  for number, option in ipairs(ask.call.args.options) do
+    if (ticked[ask.id] or {})[number] then
+      chosen[#chosen + 1] = option
+    end
+  end
+  return chosen[1] and table.concat(chosen, "\n")
+end
+
+--- Chooses an option of the question that the card shows; ticks it where several may be chosen.
+---@param number integer
+---@return boolean # false if there is no such option
+local function choose(number)
+  local ask = find(armed)
+  local option = ask and ask.kind == "question" and (ask.call.args.options or {})[number]
+  if not ask or not option then
+    return false
+  end
+  if not ask.call.args.multiple then
+    answer(ask, { decision = "accept", text = option })
+    return true
+  end
+  local of = ticked[ask.id] or {}
+  ticked[ask.id] = of
+  of[number] = not of[number] or nil
+  draw()
+  return true
+end
+
+--- Sets the keys of options: digits in the transcript, with Alt in both buffers.
+---@param buf integer
+local function map_digits(buf)
+  for number = 1, 9 do
+    local function act()
+      if not choose(number) then
+        require("koda.notify").info("no question has an option of this number")
+      end
+    end
+    vim.keymap.set({ "n", "i" }, ("<M-%d>"):format(number), act, { buffer = buf, desc = "Koda: chooses an option" })
+    if vim.bo[buf].filetype == "koda" then
+      vim.keymap.set("n", tostring(number), function()
+        -- Without a question it counts, as ever.
+        if vim.v.count > 0 or not choose(number) then
+          vim.api.nvim_feedkeys((vim.v.count > 0 and vim.v.count or "") .. tostring(number), "n", false)
+        end
+      end, { buffer = buf, nowait = true, desc = "Koda: chooses an option of a question" })
+    end
+  end
+end
+
 --- Answers a question: by choice where it has options.
 ---@param ask koda.Ask
 local function reply(ask)
@@ -156,6 +217,12 @@ local function reply(ask)
   end
   local options = ask.call.args.options or {}
   if #options == 0 then
+    return with_text(question .. " ", accept)
+  elseif ask.call.args.multiple then
+    local chosen = chosen_of(ask)
+    if chosen then
+      return accept(chosen)
+    end
     return with_text(question .. " ", accept)
   end
   local own = "(another answer)"
@@ -223,6 +290,7 @@ function M.map(buf)
     next_ask = function() step(1) end,
     previous_ask = function() step(-1) end,
   }
+  map_digits(buf)
   local is_transcript = vim.bo[buf].filetype == "koda"
   for name, act in pairs(actions) do
     keys.set(buf, { "n", "i" }, name, act, { keys.while_typing(name) })

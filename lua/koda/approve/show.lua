@@ -124,6 +124,7 @@ local KEYS = {
 ---@field count integer how many wait
 ---@field is_foreign boolean whether another session than the chat's asks
 ---@field is_armed boolean whether the keys answer already
+---@field ticked? table<integer, true> the options that were chosen so far
 
 ---@param place koda.approve.Place
 ---@return string
@@ -141,10 +142,12 @@ end
 ---@param lines string[]
 ---@param ask koda.Ask
 ---@param note string
-local function add_question(lines, ask, note)
+---@param ticked table<integer, true>
+local function add_question(lines, ask, note, ticked)
   lines[#lines + 1] = "  ? " .. M.visible((tostring(ask.call.args.question):gsub("\n", " "))) .. note
   for number, option in ipairs(ask.call.args.options or {}) do
-    lines[#lines + 1] = ("    %d. %s"):format(number, M.visible((tostring(option):gsub("\n", " "))))
+    local box = ask.call.args.multiple and (ticked[number] and "[x] " or "[ ] ") or ""
+    lines[#lines + 1] = ("    %d. %s%s"):format(number, box, M.visible((tostring(option):gsub("\n", " "))))
   end
 end
 
@@ -152,6 +155,18 @@ end
 local function key_of_project()
   local key = keys.of("accept_project")
   return key and ("[%s] accept"):format(key) or "Accept"
+end
+
+--- Says how options are chosen, if there are any.
+---@param ask koda.Ask
+---@return string
+function M.choice_hint(ask)
+  local count = ask.kind == "question" and #(ask.call.args.options or {}) or 0
+  if count == 0 then
+    return ""
+  end
+  local digits = count == 1 and "1" or ("1-%d"):format(count)
+  return ("[%s] %s  "):format(digits, ask.call.args.multiple and "tick" or "choose")
 end
 
 --- Draws the card of what waits.
@@ -162,7 +177,7 @@ end
 function M.card(ask, place)
   local lines, spans = { "" }, {}
   if ask.kind == "question" then
-    add_question(lines, ask, beside(place))
+    add_question(lines, ask, beside(place), place.ticked or {})
   else
     lines[#lines + 1] = ("  ? %s wants to run%s"):format(ask.call.tool, beside(place))
     spans[#spans + 1] = { 1, 2, #lines[2], "KodaWaiting" }
@@ -175,7 +190,7 @@ function M.card(ask, place)
     spans[#spans + 1] = { #lines - 1, 0, #lines[#lines], "KodaHint" }
   end
   local offered = KEYS[(ask.kind == "approval" and not always) and "once" or ask.kind]
-  local hint = keys.hint(offered, "[%s] %s", "  ") .. "  (in the prompt: with Alt)"
+  local hint = M.choice_hint(ask) .. keys.hint(offered, "[%s] %s", "  ") .. "  (in the prompt: with Alt)"
   lines[#lines + 1] = "  " .. (place.is_armed and hint or "…")
   spans[#spans + 1] = { #lines - 1, 0, #lines[#lines], "KodaAskKey" }
   return lines, spans

@@ -39,6 +39,7 @@ local function draw_bar()
     if vim.wo[wins.transcript].winbar ~= text then
       vim.wo[wins.transcript].winbar = text
     end
+    window.pin(shown.info.tasks)
   end
 end
 
@@ -211,6 +212,20 @@ function M.send(text, context)
   end)
 end
 
+--- Sends a prompt as it stands: what looks like a mention in it is none.
+---@param text string
+function M.send_plain(text)
+  local lib = session and native()
+  if lib then
+    M.open()
+    local ok, problem = lib.prompt(session, text)
+    if not ok then
+      prompt.keep(text)
+      require("koda.notify").error(problem)
+    end
+  end
+end
+
 --- Stops the chat's turn.
 function M.stop()
   local lib = session and native()
@@ -263,9 +278,11 @@ function M.resume(id)
       return require("koda.notify").error(failed or refused --[[@as koda.Error]])
     end
     M.attach(id)
+    shown.is_reviving = true
     for _, event in ipairs(stored) do
       view.draw(shown, event)
     end
+    shown.is_reviving = nil
     view.settle(shown)
     M.open()
   end)

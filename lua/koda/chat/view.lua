@@ -20,6 +20,7 @@ local M = {}
 ---@field output integer
 ---@field queued integer
 ---@field cost? koda.Spent of the session
+---@field tasks? koda.chat.Task[] what is to be done
 ---@field retry_at? integer when a request is tried again, by `vim.uv.now()`
 
 ---@param transcript koda.chat.Transcript
@@ -163,6 +164,18 @@ end
 
 function DRAW.tool_result(view, event)
   call(view, event, event.ok and "ok" or "failed")
+end
+
+function DRAW.todo(view, event)
+  view.info.tasks = require("koda.chat.tasks").of(event)
+end
+
+function DRAW.plan(view, event)
+  DRAW.todo(view, event)
+  if event.review then
+    say(view, "☰ ", ("Plan of %d steps; :Koda plan reviews it"):format(#event.plan.steps), "KodaNotice")
+    require("koda.plan").published(event.session, event.text, not view.is_reviving)
+  end
 end
 
 function DRAW.usage(view, event)

@@ -1,6 +1,11 @@
 --- The chat's windows: the transcript above, the prompt below, as floats or a split.
 
+local tasks = require("koda.chat.tasks")
+
 local M = {}
+
+--- Lines that the transcript keeps, whatever is pinned below it.
+local LEAST_TRANSCRIPT = 4
 
 --- Lines of the prompt's window, and on a screen that has few.
 local PROMPT_LINES, SMALL_PROMPT_LINES = 4, 2
@@ -72,6 +77,7 @@ end
 
 ---@return table transcript
 ---@return table prompt
+---@return table? tasks none without tasks or room for them
 local function float_configs()
   local chat = require("koda.config").get().chat
   local columns, lines = vim.o.columns, room()
@@ -87,13 +93,25 @@ local function float_configs()
     title = " Koda ",
     title_pos = "center",
   })
+  -- The tasks have a border of their own between both.
+  local rows = tasks.rows()
+  local pinned = nil
+  if rows > 0 and above.height - rows - 2 >= LEAST_TRANSCRIPT then
+    above.height = above.height - rows - 2
+    pinned = vim.tbl_extend("error", shared, {
+      row = top + above.height + 2,
+      height = rows,
+      title = tasks.title(),
+      focusable = false,
+    })
+  end
   local below = vim.tbl_extend("error", shared, {
-    row = top + above.height + 2,
+    row = top + above.height + 2 + (pinned and rows + 2 or 0),
     height = below_height,
     footer = hint(),
     footer_pos = "center",
   })
-  return above, below
+  return above, below, pinned
 end
 
 ---@param win integer
@@ -153,6 +171,7 @@ end
 function M.close()
   local old = windows
   windows = nil
+  tasks.close()
   for _, win in pairs(old or {}) do
     if is_valid(win) then
       -- The last window of Neovim can't be closed: it then stays, as any other would.
@@ -170,9 +189,34 @@ end
 --- Fits the floats to the screen.
 function M.fit()
   if M.is_float() then
-    local above, below = float_configs()
+    local above, below, pinned = float_configs()
     vim.api.nvim_win_set_config(windows.transcript, above)
     vim.api.nvim_win_set_config(windows.prompt, below)
+    tasks.show(pinned)
+  end
+end
+
+--- Pins what is to be done between transcript and prompt.
+---@param now? koda.chat.Task[]
+function M.pin(now)
+  local is_moved = tasks.set(now)
+  if not M.is_open() then
+    return
+  end
+  if not M.is_float() then
+    return tasks.show(nil, windows.prompt)
+  end
+  if is_moved then
+    -- What was at the end of the transcript stays in sight.
+    local buf = vim.api.nvim_win_get_buf(windows.transcript)
+    local last = vim.api.nvim_buf_line_count(buf)
+    local at_end = vim.api.nvim_win_get_cursor(windows.transcript)[1] == last
+    M.fit()
+    if at_end then
+      vim.api.nvim_win_set_cursor(windows.transcript, { last, 0 })
+    end
+  else
+    tasks.show(select(3, float_configs()))
   end
 end
 
