@@ -8,7 +8,8 @@ help: ## list the tasks
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 build: ## build the library and put it where Neovim looks for it
-	cargo build --release --locked --package koda-nvim
+	KODA_COMMIT=$$(git log -1 --format=%h --abbrev=12 -- rust Cargo.toml Cargo.lock 2>/dev/null) \
+	  cargo build --release --locked --package koda-nvim
 	scripts/install-lib
 
 demo: build ## let the agent mend a scratch project, without a screen; MODEL=provider::model asks a real model

@@ -11,8 +11,8 @@ local KEPT_LINES = 60
 ---@field progress? fun(text: string) what it is at; on the main thread
 ---@field done fun(problem?: koda.Error) at the end; on the main thread
 
----@type vim.SystemObj? the running build
-local running
+---@type boolean
+local is_running = false
 
 ---@param message string
 ---@param hint? string
@@ -133,7 +133,7 @@ end
 ---@param result vim.SystemCompleted
 ---@param lines string[]
 local function finish(listener, result, lines)
-  running = nil
+  is_running = false
   if result.code ~= 0 then
     require("koda.log").write("cargo failed:\n" .. table.concat(lines, "\n"))
     return listener.done(failed(("cargo ended with status %d: %s"):format(result.code, gist(lines))))
@@ -141,19 +141,26 @@ local function finish(listener, result, lines)
   M.install(library.root() .. "/target/release/" .. built_name(), listener.done)
 end
 
---- Builds and installs the library.
+--- Finds the last commit that changed the sources, which the library then tells.
+---@param root string
+---@param callback fun(commit: string) on the main thread; empty outside of git
+local function with_commit(root, callback)
+  if not vim.uv.fs_stat(root .. "/.git") or vim.fn.executable("git") == 0 then
+    return callback("")
+  end
+  local sources = { "rust", "Cargo.toml", "Cargo.lock" }
+  local command = vim.list_extend({ "git", "-C", root, "log", "-1", "--format=%h", "--abbrev=12", "--" }, sources)
+  vim.system(command, { text = true }, vim.schedule_wrap(function(result)
+    callback(result.code == 0 and vim.trim(result.stdout) or "")
+  end))
+end
+
 ---@param listener koda.build.Listener
-function M.run(listener)
-  if running then
-    return listener.done(failed("the library is being built already", "wait until it is done"))
-  end
-  if vim.fn.executable("cargo") == 0 then
-    return listener.done(failed("cargo is not on PATH", "install Rust (https://rustup.rs), then :Koda build"))
-  end
-  listener = vim.tbl_extend("keep", listener, { progress = function() end })
+---@param commit string
+local function start(listener, commit)
   local root = library.root()
   local heard, lines = follow(listener)
-  running = vim.system(
+  vim.system(
     { "cargo", "build", "--release", "--locked", "--package", "koda-nvim", "--target-dir", root .. "/target" },
     {
       cwd = root,
@@ -163,13 +170,30 @@ function M.run(listener)
         CARGO_TERM_COLOR = "never",
         CARGO_TERM_PROGRESS_WHEN = "always",
         CARGO_TERM_PROGRESS_WIDTH = "80",
+        KODA_COMMIT = commit,
       },
     },
     vim.schedule_wrap(function(result)
       finish(listener, result, lines)
     end)
   )
+end
+
+--- Builds and installs the library.
+---@param listener koda.build.Listener
+function M.run(listener)
+  if is_running then
+    return listener.done(failed("the library is being built already", "wait until it is done"))
+  end
+  if vim.fn.executable("cargo") == 0 then
+    return listener.done(failed("cargo is not on PATH", "install Rust (https://rustup.rs), then :Koda build"))
+  end
+  listener = vim.tbl_extend("keep", listener, { progress = function() end })
+  is_running = true
   listener.progress("cargo starts")
+  with_commit(library.root(), function(commit)
+    start(listener, commit)
+  end)
 end
 
 --- Installs what `cargo build --release` made, without building.

@@ -34,7 +34,9 @@ local function check_library()
     health.error(problem.message, { problem.hint })
     return nil
   end
-  health.ok(("version %s, commit %s, ABI %d"):format(lib.version(), lib.commit(), lib.abi()))
+  local commit = lib.commit()
+  local from = commit and "commit " .. commit or "built outside of git"
+  health.ok(("version %s, %s, ABI %d"):format(lib.version(), from, lib.abi()))
   local newer = library.newer_source()
   if newer then
     health.warn(("it is older than %s"):format(newer), { "run :Koda build, then restart Neovim" })

@@ -31,7 +31,11 @@ local function fitting(message, hint)
   if vim.fn.strdisplaywidth(whole) <= room then
     return whole, false
   end
-  local tail = hint and ("… (%s; %s)"):format((hint:gsub("%s*\n%s*", " ")), LOG)
+  local way = hint and hint:gsub("%s*\n%s*", " ")
+  if way and not way:find(LOG, 1, true) then
+    way = ("%s; %s"):format(way, LOG)
+  end
+  local tail = way and ("… (%s)"):format(way)
   if not tail or vim.fn.strdisplaywidth(tail) > room - LEAST_COLUMNS then
     tail = ("… (%s)"):format(LOG)
   end

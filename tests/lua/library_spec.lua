@@ -192,6 +192,25 @@ return {
     assert(check(library))
   end,
 
+  ["the build is told the commit of its sources, and none outside of git"] = function(t)
+    local _, built = checkout(t)
+    fake_cargo(t, 'echo "commit:$KODA_COMMIT." >>told; cp /dev/null ' .. built)
+    build()
+    vim.fn.writefile({ "//!" }, t.folder .. "/rust/nvim/src/lib.rs")
+    local function git(...)
+      local result = vim.system({ "git", "-C", t.folder, "-c", "user.name=T", "-c", "user.email=t@example.com", ... }):wait()
+      assert(result.code == 0, result.stderr)
+      return vim.trim(result.stdout)
+    end
+    git("init", "--quiet")
+    git("add", "rust")
+    git("-c", "commit.gpgsign=false", "commit", "--quiet", "--message", "Sources")
+    vim.env.PATH = t.folder .. "/bin:" .. path_before
+    build()
+    local told = vim.fn.readfile(t.folder .. "/told")
+    assert(told[1] == "commit:." and told[2] == ("commit:%s."):format(git("rev-parse", "--short=12", "HEAD")), vim.inspect(told))
+  end,
+
   ["a build that fails says why, and keeps the old library"] = function(t)
     local library, built = checkout(t)
     assert(not install(built))

@@ -13,7 +13,7 @@ function Native.abi() end
 ---@return string
 function Native.version() end
 
----@return string # the commit that it was built from, or `unknown`
+---@return string? # the last commit that changed its sources; none if they were built outside of git
 function Native.commit() end
 
 --- Starts everything, once. Must come before all functions below.

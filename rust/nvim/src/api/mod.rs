@@ -16,12 +16,17 @@ use mlua::prelude::{Lua, LuaFunction, LuaResult, LuaTable, LuaValue};
 use crate::engine::{self, Koda};
 use crate::settings::Settings;
 
+/// The commit of the sources, which whoever builds gives; nothing where they lie outside of git.
+fn commit() -> Option<&'static str> {
+    option_env!("KODA_COMMIT").filter(|commit| !commit.is_empty())
+}
+
 /// Builds the table that `luaopen_koda` returns.
 pub fn table(lua: &Lua) -> LuaResult<LuaTable> {
     let table = lua.create_table()?;
     table.set("abi", lua.create_function(|_, ()| Ok(crate::ABI))?)?;
     table.set("version", lua.create_function(|_, ()| Ok(env!("CARGO_PKG_VERSION")))?)?;
-    table.set("commit", lua.create_function(|_, ()| Ok(option_env!("KODA_COMMIT").unwrap_or("unknown")))?)?;
+    table.set("commit", lua.create_function(|_, ()| Ok(commit()))?)?;
     table.set("setup", lua.create_function(setup)?)?;
     table.set("sandbox", lua.create_function(|_, ()| Ok(koda_shell::sandbox::support()))?)?;
     table.set("stats", function(lua, |_, koda, ()| Ok(koda.bridge.stats()))?)?;
