@@ -172,6 +172,9 @@ impl Context {
 
     /// Builds the error of a reply that no one can read.
     pub(crate) fn no_reply(&self, said: &str) -> ModelError {
+        if said.trim().is_empty() {
+            return self.empty("");
+        }
         let message = format!("{} sent a reply that can't be read: {said}", self.provider);
         self.error(ModelErrorKind::Reply, message, AGAIN)
     }

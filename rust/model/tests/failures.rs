@@ -291,6 +291,12 @@ async fn an_empty_reply_is_an_error() {
 }
 
 #[tokio::test]
+async fn a_success_without_a_byte_is_an_empty_reply() {
+    let error = fails(Reply::new(200, "application/json", ""), ModelErrorKind::Reply).await;
+    assert!(error.message.ends_with("sent an empty reply"), "{error:?}");
+}
+
+#[tokio::test]
 async fn no_server_is_told_with_its_address() {
     let gone = Server::scripted([]).address();
     // The port is free again once the listener is gone; nobody else takes it within this test.

@@ -5,7 +5,6 @@
 
 pub mod anthropic;
 pub mod gemini;
-pub mod histories;
 pub mod inspect;
 pub mod openai;
 pub mod responses;
