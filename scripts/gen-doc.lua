@@ -88,6 +88,7 @@ local TYPES = {
   number = "number",
   any = "any",
   boolean = "boolean",
+  border = "string|string[]|[string, string][]",
   command = "string|string[]",
   key = "string|false",
 }

@@ -6,7 +6,7 @@ local M = {}
 
 ---@class koda.config.Option
 ---@field name string
----@field type "string"|"integer"|"number"|"any"|"boolean"|"enum"|"command"|"key"|"section"|"map"|"list"
+---@field type "string"|"integer"|"number"|"any"|"boolean"|"enum"|"border"|"command"|"key"|"section"|"map"|"list"
 ---@field text string one sentence
 ---@field default? any absent: nil is allowed and the default
 ---@field values? string[] of an enum
@@ -134,7 +134,7 @@ M.SCHEMA = {
     option("layout", "enum", "float", "How the chat opens.", { values = { "float", "right", "left", "tab" } }),
     option("width", "integer", 100, "Columns of the float or the split, at most.", { min = 20 }),
     option("height", "integer", 40, "Lines of the float, at most.", { min = 8 }),
-    option("border", "string", "rounded", "The border of the float, as in |nvim_open_win()|."),
+    option("border", "border", "rounded", "The border of floats: a name or a list, as in |nvim_open_win()|."),
   }),
   section("terminal", "Terminals that Koda's commands run in.", {
     option(

@@ -32,7 +32,6 @@ M.GROUPS = {
   { "KodaFailed", "DiagnosticError", "the icon of a call that did not" },
   { "KodaWaiting", "DiagnosticWarn", "the icon of a call that waits for you" },
   { "KodaAsk", "Pmenu", "the card of an approval or a question" },
-  { "KodaAskText", "Normal", "what will run if you accept" },
   { "KodaAskKey", "Special", "the keys of a card" },
   { "KodaInvisible", "WarningMsg", "a character that would not be seen otherwise" },
   { "KodaClassSafe", "DiagnosticOk", "a part of a command that only reads" },

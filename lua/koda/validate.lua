@@ -114,17 +114,53 @@ function checks.command(_, value, path)
   end
 end
 
+--- The borders that Neovim has a name for, by the first version that has it.
+local BORDERS = { none = 0, single = 0, double = 0, rounded = 0, solid = 0, shadow = 0, bold = "nvim-0.11" }
+
+---@param part any
+---@return boolean # whether it is a piece of a border: a character of one cell or nothing, or that with a highlight
+local function is_border_part(part)
+  if type(part) == "table" then
+    return vim.islist(part) and (#part == 1 or type(part[2]) == "string") and is_border_part(part[1])
+  end
+  return type(part) == "string" and vim.fn.strdisplaywidth(part) <= 1 and vim.fn.strchars(part) <= 1
+end
+
+--- As `nvim_open_win` takes it: a wrong one would fail only when a window opens.
+function checks.border(_, value, path)
+  if type(value) == "table" then
+    local fits = vim.islist(value) and vim.list_contains({ 1, 2, 4, 8 }, #value)
+    for _, part in ipairs(fits and value or {}) do
+      fits = fits and is_border_part(part)
+    end
+    return not fits and mismatch(path, "1, 2, 4 or 8 characters, as of nvim_open_win()", value) or nil
+  end
+  local names = vim.tbl_filter(function(name)
+    return BORDERS[name] == 0 or vim.fn.has(BORDERS[name]) == 1
+  end, vim.tbl_keys(BORDERS))
+  table.sort(names)
+  local fault = checks.enum({ values = names }, value, path)
+  return fault and fault:gsub(", not ", ", or a list of characters, not ", 1) or nil
+end
+
+---@param faults string[]
+---@return string? # one in a line
+local function joined(faults)
+  return #faults > 0 and table.concat(faults, "\n") or nil
+end
+
 function checks.map(option, value, path)
   if type(value) ~= "table" or (vim.islist(value) and #value > 0) then
     return mismatch(path, "a table by name", value)
   end
+  local faults = {}
   for name, item in vim.spairs(value) do
-    local fault = type(name) ~= "string" and mismatch(path, "a table by name", value)
-      or check(option.of, item, join(path, name))
-    if fault then
-      return fault
+    if type(name) ~= "string" then
+      return mismatch(path, "a table by name", value)
     end
+    faults[#faults + 1] = check(option.of, item, join(path, name))
   end
+  return joined(faults)
 end
 
 ---@param fields koda.config.Option[]
@@ -155,16 +191,18 @@ function checks.section(option, value, path)
   table.sort(names, function(a, b)
     return tostring(a) < tostring(b)
   end)
+  local faults = {}
   for _, name in ipairs(names) do
-    local fault = known[name] and check(known[name], value[name], join(path, name))
-      or (not known[name] and unknown(option.fields, name, path))
-    if fault then
-      return fault
+    if known[name] then
+      faults[#faults + 1] = check(known[name], value[name], join(path, name))
+    else
+      faults[#faults + 1] = unknown(option.fields, name, path)
     end
   end
+  return joined(faults)
 end
 
---- Checks settings. Returns what is wrong first, by name.
+--- Checks settings. Returns all that is wrong, sorted by name, each in a line of the message.
 ---@param schema koda.config.Option[]
 ---@param opts any
 ---@param where? string what the message begins with; `setup: ` without it

@@ -37,6 +37,36 @@ return {
     says("model", "a table")
   end,
 
+  ["all that is wrong is told at once"] = function()
+    says(
+      { modle = "x", chat = { widht = 80, height = "tall" }, tools = { Bash = "no", Read = "never" } },
+      "`modle`", "`chat.widht`", "`chat.height`", "`tools.Bash`", "`tools.Read`"
+    )
+  end,
+
+  ["a border is what a window can have"] = function()
+    local function takes(border)
+      local config = require("koda.config")
+      assert(config.set({ chat = { border = border } }), vim.inspect(border))
+      local opened, win = pcall(vim.api.nvim_open_win, 0, false, {
+        relative = "editor", row = 0, col = 0, width = 9, height = 2, border = config.get().chat.border,
+      })
+      assert(opened, win)
+      vim.api.nvim_win_close(win, true)
+      assert(config.set({}))
+    end
+    takes("double")
+    takes("none")
+    takes({ "+", "-" })
+    takes({ "", "", "", "", "", "─", "", "" })
+    takes({ { "a", "Error" }, "b", { "c" }, "" })
+    says({ chat = { border = "roundet" } }, "`chat.border`", 'did you mean "rounded"?', "a list of characters")
+    says({ chat = { border = 1 } }, "`chat.border`")
+    says({ chat = { border = { "a", "b", "c" } } }, "1, 2, 4 or 8 characters")
+    says({ chat = { border = { "ab" } } }, "`chat.border`")
+    says({ chat = { border = { { "a", 1 } } } }, "`chat.border`")
+  end,
+
   ["wrong settings change nothing, and hold the library back"] = function()
     local config = require("koda.config")
     assert(config.set({ trust = "auto" }))

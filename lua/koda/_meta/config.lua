@@ -45,7 +45,7 @@
 ---@field layout? "float"|"right"|"left"|"tab" How the chat opens.
 ---@field width? integer Columns of the float or the split, at most.
 ---@field height? integer Lines of the float, at most.
----@field border? string The border of the float, as in |nvim_open_win()|.
+---@field border? string|string[]|[string, string][] The border of floats: a name or a list, as in |nvim_open_win()|.
 
 ---@class koda.Settings.terminal
 ---@field layout? "bottom"|"right"|"float"|"tab"|"hidden" Where terminals show.
@@ -126,7 +126,7 @@
 ---@field layout "float"|"right"|"left"|"tab" How the chat opens.
 ---@field width integer Columns of the float or the split, at most.
 ---@field height integer Lines of the float, at most.
----@field border string The border of the float, as in |nvim_open_win()|.
+---@field border string|string[]|[string, string][] The border of floats: a name or a list, as in |nvim_open_win()|.
 
 ---@class koda.Config.terminal
 ---@field layout "bottom"|"right"|"float"|"tab"|"hidden" Where terminals show.

@@ -75,6 +75,22 @@ local function hint()
   return " <CR> send · " .. require("koda.keys").hint(others, "%s %s", " · ") .. " "
 end
 
+--- Lines that a border takes above and below a window.
+---@param border string|(string|string[])[] as of nvim_open_win()
+---@return integer above
+---@return integer below
+local function border_lines(border)
+  if type(border) == "string" then
+    return (border == "none" or border == "shadow") and 0 or 1, border == "none" and 0 or 1
+  end
+  -- Eight parts from the upper left corner on; fewer are repeated.
+  local function lines_of(index)
+    local part = border[(index - 1) % #border + 1]
+    return (type(part) == "table" and part[1] or part) == "" and 0 or 1
+  end
+  return lines_of(2), lines_of(6)
+end
+
 ---@return table transcript
 ---@return table prompt
 ---@return table? tasks none without tasks or room for them
@@ -83,30 +99,32 @@ local function float_configs()
   local columns, lines = vim.o.columns, room()
   local width = math.max(math.min(chat.width, columns - 4), 10)
   local below_height = prompt_lines()
-  local height = math.max(math.min(chat.height, lines - 2), below_height + 6)
+  local over, under = border_lines(chat.border)
+  local border = over + under
+  local height = math.max(math.min(chat.height, lines - 2), below_height + 2 + 2 * border)
   local top = math.max(math.floor((lines - height) / 2), 0)
   local left = math.max(math.floor((columns - width) / 2) - 1, 0)
   local shared = { relative = "editor", width = width, col = left, border = chat.border, style = "minimal", zindex = 40 }
   local above = vim.tbl_extend("error", shared, {
     row = top,
-    height = math.max(height - below_height - 4, 2),
+    height = math.max(height - below_height - 2 * border, 2),
     title = " Koda ",
     title_pos = "center",
   })
   -- The tasks have a border of their own between both.
   local rows = tasks.rows()
   local pinned = nil
-  if rows > 0 and above.height - rows - 2 >= LEAST_TRANSCRIPT then
-    above.height = above.height - rows - 2
+  if rows > 0 and above.height - rows - border >= LEAST_TRANSCRIPT then
+    above.height = above.height - rows - border
     pinned = vim.tbl_extend("error", shared, {
-      row = top + above.height + 2,
+      row = top + above.height + border,
       height = rows,
       title = tasks.title(),
       focusable = false,
     })
   end
   local below = vim.tbl_extend("error", shared, {
-    row = top + above.height + 2 + (pinned and rows + 2 or 0),
+    row = top + above.height + border + (pinned and rows + border or 0),
     height = below_height,
     footer = hint(),
     footer_pos = "center",
@@ -162,7 +180,8 @@ function M.open(transcript, prompt)
   windows = (is_float and open_float or open_split)(transcript, prompt)
   dress(windows.transcript, false)
   dress(windows.prompt, true)
-  if not is_float then
+  if not is_float or select(2, border_lines(require("koda.config").get().chat.border)) == 0 then
+    -- There is no border below that would have the keys.
     vim.wo[windows.prompt].winbar = "%#KodaBarDim#" .. hint():gsub("%%", "%%%%")
   end
 end
@@ -229,6 +248,21 @@ function M.switch()
   local is_prompt = vim.api.nvim_get_current_win() == windows.prompt
   vim.api.nvim_set_current_win(is_prompt and windows.transcript or windows.prompt)
   return true
+end
+
+--- Scrolls the current window so that lines below the cursor's are seen, as many as fit.
+---@param count integer
+function M.reveal(count)
+  local at = vim.api.nvim_win_get_cursor(0)
+  local last = at[1] + count
+  if last <= vim.fn.line("w$") then
+    return
+  elseif count + 1 >= vim.api.nvim_win_get_height(0) then
+    return vim.cmd("normal! zt")
+  end
+  vim.api.nvim_win_set_cursor(0, { last, 0 })
+  vim.cmd("normal! zb")
+  vim.api.nvim_win_set_cursor(0, at)
 end
 
 --- Whether a window is one of the chat's.

@@ -21,7 +21,7 @@ local LAYOUTS = {
       height = height,
       row = math.max(vim.o.lines - height - 4, 0),
       col = math.floor((vim.o.columns - width) / 2),
-      border = "rounded",
+      border = require("koda.config").get().chat.border,
     }
   end,
 }
