@@ -65,12 +65,17 @@ end
 --- Stops every turn that runs, and the calls of `koda.tool`.
 ---@return integer # how many turns ran, as far as their events have come
 function M.stop()
-  require("koda.native").get().stop_calls()
+  local native = require("koda.native")
+  local lib = native.is_started() and native.get()
+  if not lib then
+    return 0
+  end
+  lib.stop_calls()
   local count = 0
   for id, is_running in pairs(sessions) do
     count = count + (is_running and 1 or 0)
     -- Also where none is known to run: one may have begun in this very frame.
-    require("koda.native").get().stop(id)
+    lib.stop(id)
   end
   return count
 end

@@ -209,11 +209,12 @@ function M.choose(model, taken)
 end
 
 --- Calls a function once there is a model; without one asks the user for it.
+--- Without a library too: whoever needs it says what is wrong with it.
 ---@param fn fun()
 ---@param otherwise fun() called if there is none and the user takes none
 ---@param named? string a model that is named anyway
 function M.with_model(fn, otherwise, named)
-  if found or named or require("koda.config").get().model then
+  if found or named or require("koda.config").get().model or not require("koda.native").get() then
     return fn()
   end
   M.look(function(ways)

@@ -146,7 +146,7 @@ fn a_folded_call_unfolds_and_folds() {
     assert!(!editor.grid().has("what the file says"));
     // Up into the transcript, to the call.
     editor.input("<Esc><C-w>w/Read a.txt<CR><Tab>");
-    editor.expect_text("what the file says");
+    editor.expect("an unfolded call", |grid| grid.has("path: a.txt") && grid.has("what the file says"));
     editor.input("<Tab>");
     editor.expect("a folded call", |grid| !grid.has("what the file says") && grid.has("Read a.txt"));
 }
@@ -156,18 +156,40 @@ fn the_end_is_followed_unless_the_reader_went_up() {
     let place = Place::new();
     let project = place.project(&[]);
     let lines = |from: u32| (from..from + 80).map(|line| format!("- item {line}\n")).collect::<String>();
-    let model = Replay::new().says(&lines(0)).says(&lines(100)).model(&place);
+    let wait = call("Bash", json!({ "command": "until [ -e go ]; do sleep 0.05; done" }));
+    let model = Replay::new().calls(&lines(0), &[wait]).says(&lines(100)).says("Short.").model(&place);
+    let editor = Opening::new(&place, &project).open();
+    editor.setup(&json!({ "model": model, "trust": "auto", "terminal": { "layout": "hidden" } }));
+    editor.lua(LISTEN, &[]);
+    editor.command("Koda count");
+    editor.expect("the end", |grid| grid.has("item 79") && grid.has("Bash") && !grid.has("item 10"));
+    editor.input("<Esc><C-w>wgg");
+    editor.expect("the beginning", |grid| grid.has("item 10") && !grid.has("item 79"));
+    place.write("project/go", "");
+    events_after(&editor, 1, "turn_end");
+    editor.expect("the reader's place", |grid| grid.has("item 10") && grid.has("new below"));
+    // Whoever sends something wants to see what comes.
+    editor.command("Koda go on");
+    editor.expect("the end", |grid| grid.has("Short.") && grid.has("item 179") && !grid.has("new below"));
+}
+
+#[test]
+fn only_what_is_new_is_told_to_stand_below() {
+    let place = Place::new();
+    let project = place.project(&[("a.txt", "alpha\nbeta\n")]);
+    let lines = (0..80).map(|line| format!("- item {line}\n")).collect::<String>();
+    let read = call("Read", json!({ "path": "a.txt" }));
+    let model = Replay::new().calls("", &[read]).says(&lines).model(&place);
     let editor = Opening::new(&place, &project).open();
     set_up(&editor, &model, "safe");
     editor.command("Koda count");
-    editor.expect("the end", |grid| grid.has("item 79") && !grid.has("item 10"));
-    editor.input("<Esc><C-w>wgg");
-    editor.expect("the beginning", |grid| grid.has("item 10") && !grid.has("item 79"));
-    editor.command("Koda go on");
-    events_after(&editor, 2, "turn_end");
-    editor.expect("the reader's place", |grid| grid.has("item 10") && !grid.has("item 179"));
-    editor.input("<C-w>wG");
-    editor.expect_text("item 179");
+    editor.expect("the end", |grid| grid.has("item 79") && grid.has("idle"));
+    editor.input("<Esc><C-w>wgg/Read a.txt<CR><Tab>");
+    editor.expect_text("alpha");
+    editor.input("q");
+    editor.command("Koda");
+    let grid = editor.expect_text("alpha");
+    assert!(!grid.has("new below"), "{}", grid.text());
 }
 
 #[test]
@@ -218,6 +240,25 @@ fn a_key_accepts_once() {
         &[],
     );
     assert!(project.join("one.txt").exists() && !project.join("two.txt").exists());
+}
+
+#[test]
+fn the_bar_says_that_something_waits_until_nothing_does() {
+    let place = Place::new();
+    let project = place.project(&[]);
+    let write = |name: &str| call("Write", json!({ "path": name, "content": "new\n" }));
+    let model =
+        Replay::new().calls("", &[write("one.txt"), write("two.txt")]).says("Finished.").model(&place);
+    let editor = Opening::new(&place, &project).open();
+    set_up(&editor, &model, "safe");
+    editor.command("Koda write");
+    editor.expect("the first card", |grid| grid.has("1 of 2") && grid.has(ARMED));
+    editor.input("<M-R>not here<CR>");
+    editor.expect("the second card", |grid| {
+        grid.has("rejected: not here") && grid.has("waits for you") && grid.has(ARMED)
+    });
+    editor.input("<M-a>");
+    editor.expect("the end", |grid| grid.has("Finished.") && grid.has("idle"));
 }
 
 #[test]

@@ -109,6 +109,18 @@ function M.show(of)
   end
 end
 
+--- Whether something of a session waits, as far as its events have come.
+---@param session? string
+---@return boolean
+function M.waits_in(session)
+  for _, ask in ipairs(waiting) do
+    if ask.session == session then
+      return true
+    end
+  end
+  return false
+end
+
 --- Tells of something that waits in a session which the chat does not show.
 ---@param event table
 ---@param is_seen boolean whether the chat's windows are open

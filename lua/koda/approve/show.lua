@@ -45,77 +45,97 @@ function M.visible(line)
   return table.concat(out)
 end
 
---- Adds a text, all of it: what can't be read must not be accepted.
----@param lines string[]
----@param text string
-local function add(lines, text)
-  for line in vim.gsplit(text, "\n", { plain = true }) do
-    lines[#lines + 1] = "    " .. M.visible(line)
+--- A card as it grows.
+---@class koda.approve.Card
+---@field lines string[]
+---@field spans table[] row, first byte, byte after the last, group
+
+---@param card koda.approve.Card
+---@param line string
+---@param group? string of the whole line
+local function add_line(card, line, group)
+  card.lines[#card.lines + 1] = line
+  if group then
+    card.spans[#card.spans + 1] = { #card.lines - 1, 0, #line, group }
   end
 end
 
----@param lines string[]
+--- Adds a text, all of it: what can't be read must not be accepted.
+---@param card koda.approve.Card
+---@param text string
+---@param group? string
+local function add(card, text, group)
+  for line in vim.gsplit(text, "\n", { plain = true }) do
+    local shown = M.visible(line)
+    add_line(card, "    " .. shown, group)
+    if shown ~= line then
+      for first, after in shown:gmatch("()<U%+%x+>()") do
+        card.spans[#card.spans + 1] = { #card.lines - 1, first + 3, after + 3, "KodaInvisible" }
+      end
+    end
+  end
+end
+
+---@param card koda.approve.Card
 ---@param sign string
 ---@param text string
+---@param group string
 ---@param note? string
-local function add_side(lines, sign, text, note)
+local function add_side(card, sign, text, group, note)
   local shown = sign .. text:gsub("\n$", ""):gsub("\n", "\n" .. sign)
-  add(lines, shown .. (note or ""))
+  add(card, shown .. (note or ""), group)
 end
 
 --- Arguments that have a form of their own on the card.
 local SHOWN = { command = true, path = true, edits = true, content = true }
 
----@param lines string[]
+---@param card koda.approve.Card
 ---@param args table
-local function add_call(lines, args)
+local function add_call(card, args)
   if args.command then
-    add(lines, args.command)
+    add(card, args.command)
   end
   if args.path then
-    add(lines, args.path)
+    add(card, args.path)
   end
   for _, edit in ipairs(args.edits or {}) do
     local all = (edit.all or edit.replace_all) and "  (all occurrences)" or nil
-    add_side(lines, "- ", edit.old or edit.old_string or "")
-    add_side(lines, "+ ", edit.new or edit.new_string or "", all)
+    add_side(card, "- ", edit.old or edit.old_string or "", "KodaRemoved")
+    add_side(card, "+ ", edit.new or edit.new_string or "", "KodaAdded", all)
   end
   if args.content then
-    add_side(lines, "+ ", args.content)
+    add_side(card, "+ ", args.content, "KodaAdded")
   end
   for name, value in vim.spairs(args) do
     if not SHOWN[name] then
-      add(lines, ("%s: %s"):format(name, type(value) == "string" and value or vim.inspect(value)))
+      add(card, ("%s: %s"):format(name, type(value) == "string" and value or vim.inspect(value)))
     end
   end
 end
 
----@param lines string[]
----@param spans table[]
+---@param card koda.approve.Card
 ---@param verdict koda.Verdict
-local function add_reasons(lines, spans, verdict)
+local function add_reasons(card, verdict)
   for _, reason in ipairs(verdict.reasons or {}) do
-    lines[#lines + 1] = "  · " .. M.visible(reason)
-    spans[#spans + 1] = { #lines - 1, 0, #lines[#lines], "KodaHint" }
+    add_line(card, "  · " .. M.visible(reason), "KodaHint")
   end
   for _, part in ipairs(#(verdict.parts or {}) > 1 and verdict.parts or {}) do
     local class = part.class
-    lines[#lines + 1] = ("  %s: %s (%s)"):format(class, M.visible((part.text:gsub("\n", " "))), part.reason)
+    add_line(card, ("  %s: %s (%s)"):format(class, M.visible((part.text:gsub("\n", " "))), part.reason))
     local group = "KodaClass" .. class:sub(1, 1):upper() .. class:sub(2)
-    spans[#spans + 1] = { #lines - 1, 2, 2 + #class, group }
+    card.spans[#card.spans + 1] = { #card.lines - 1, 2, 2 + #class, group }
   end
 end
 
+--- The keys of a card, by its lines.
 local KEYS = {
   approval = {
-    { "reject", "reject" },
-    { "reject_reason", "reject with a reason" },
-    { "accept", "accept once" },
-    { "accept_session", "accept for this session" },
+    { { "accept", "accept once" }, { "accept_session", "accept for this session" } },
+    { { "reject", "reject" }, { "reject_reason", "reject with a reason" } },
   },
   -- What nobody may accept for longer than once.
-  once = { { "reject", "reject" }, { "reject_reason", "reject with a reason" }, { "accept", "accept once" } },
-  question = { { "accept", "answer" }, { "reject", "don't answer" } },
+  once = { { { "accept", "accept once" }, { "reject", "reject" }, { "reject_reason", "reject with a reason" } } },
+  question = { { { "accept", "answer" }, { "reject", "don't answer" } } },
 }
 
 --- What a card says beside its ask.
@@ -139,22 +159,24 @@ local function beside(place)
   return #notes > 0 and (" (%s)"):format(table.concat(notes, ", ")) or ""
 end
 
----@param lines string[]
+---@param card koda.approve.Card
 ---@param ask koda.Ask
 ---@param note string
 ---@param ticked table<integer, true>
-local function add_question(lines, ask, note, ticked)
-  lines[#lines + 1] = "  ? " .. M.visible((tostring(ask.call.args.question):gsub("\n", " "))) .. note
+local function add_question(card, ask, note, ticked)
+  add_line(card, "  ? " .. M.visible((tostring(ask.call.args.question):gsub("\n", " "))) .. note)
   for number, option in ipairs(ask.call.args.options or {}) do
     local box = ask.call.args.multiple and (ticked[number] and "[x] " or "[ ] ") or ""
-    lines[#lines + 1] = ("    %d. %s%s"):format(number, box, M.visible((tostring(option):gsub("\n", " "))))
+    add_line(card, ("    %d. %s%s"):format(number, box, M.visible((tostring(option):gsub("\n", " ")))))
   end
 end
 
----@return string
-local function key_of_project()
+---@param card koda.approve.Card
+---@param always string what an acceptance for the project would allow
+local function add_project(card, always)
   local key = keys.of("accept_project")
-  return key and ("[%s] accept"):format(key) or "Accept"
+  local accept = key and ("[%s] accept"):format(key) or "Accept"
+  add_line(card, ("  %s for this project from now on: %s"):format(accept, M.visible(always)), "KodaAskKey")
 end
 
 --- Says how options are chosen, if there are any.
@@ -169,31 +191,41 @@ function M.choice_hint(ask)
   return ("[%s] %s  "):format(digits, ask.call.args.multiple and "tick" or "choose")
 end
 
+---@param card koda.approve.Card
+---@param ask koda.Ask
+---@param is_armed boolean
+local function add_keys(card, ask, is_armed)
+  local always = ask.kind == "approval" and ask.verdict.always
+  local rows = KEYS[(ask.kind == "approval" and not always) and "once" or ask.kind]
+  for index, row in ipairs(rows) do
+    local hint = M.choice_hint(ask) .. keys.hint(row, "[%s] %s", "  ")
+    if index == #rows then
+      hint = hint .. "  (in the prompt: with Alt)"
+    end
+    add_line(card, "  " .. (is_armed and hint or "…"), "KodaAskKey")
+    if index == 1 and always then
+      add_project(card, always)
+    end
+  end
+end
+
 --- Draws the card of what waits.
 ---@param ask koda.Ask
 ---@param place koda.approve.Place
 ---@return string[] lines
 ---@return table[] spans row, first byte, byte after the last, group
 function M.card(ask, place)
-  local lines, spans = { "" }, {}
+  ---@type koda.approve.Card
+  local card = { lines = { "" }, spans = {} }
   if ask.kind == "question" then
-    add_question(lines, ask, beside(place), place.ticked or {})
+    add_question(card, ask, beside(place), place.ticked or {})
   else
-    lines[#lines + 1] = ("  ? %s wants to run%s"):format(ask.call.tool, beside(place))
-    spans[#spans + 1] = { 1, 2, #lines[2], "KodaWaiting" }
-    add_call(lines, type(ask.call.args) == "table" and ask.call.args or {})
-    add_reasons(lines, spans, ask.verdict)
+    add_line(card, ("  ? %s wants to run%s"):format(ask.call.tool, beside(place)), "KodaWaiting")
+    add_call(card, type(ask.call.args) == "table" and ask.call.args or {})
+    add_reasons(card, ask.verdict)
   end
-  local always = ask.kind == "approval" and ask.verdict.always
-  if always then
-    lines[#lines + 1] = ("  %s for this project from now on: %s"):format(key_of_project(), M.visible(always))
-    spans[#spans + 1] = { #lines - 1, 0, #lines[#lines], "KodaHint" }
-  end
-  local offered = KEYS[(ask.kind == "approval" and not always) and "once" or ask.kind]
-  local hint = M.choice_hint(ask) .. keys.hint(offered, "[%s] %s", "  ") .. "  (in the prompt: with Alt)"
-  lines[#lines + 1] = "  " .. (place.is_armed and hint or "…")
-  spans[#spans + 1] = { #lines - 1, 0, #lines[#lines], "KodaAskKey" }
-  return lines, spans
+  add_keys(card, ask, place.is_armed)
+  return card.lines, card.spans
 end
 
 return M

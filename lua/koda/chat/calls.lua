@@ -1,6 +1,8 @@
 --- Tool calls in the transcript: one line each, with what they were asked and what came of it; unfolded on
 --- demand.
 
+local describe = require("koda.describe")
+
 local M = {}
 
 local NS = vim.api.nvim_create_namespace("koda.chat.calls")
@@ -43,26 +45,16 @@ end
 ---@return string
 function M.argument(call)
   local args = type(call.args) == "table" and call.args or {}
+  local main = describe.call(call.tool, args)
+  if main ~= "" then
+    return one_line(main)
+  end
   for _, name in ipairs({ "command", "path", "file_path", "pattern", "question", "thought" }) do
     if type(args[name]) == "string" then
       return one_line(args[name])
     end
   end
   return ""
-end
-
----@param diff string
----@return string
-local function diff_gist(diff)
-  local added, removed = 0, 0
-  for line in vim.gsplit(diff, "\n", { plain = true }) do
-    if line:find("^%+") and not line:find("^%+%+%+ ") then
-      added = added + 1
-    elseif line:find("^%-") and not line:find("^%-%-%- ") then
-      removed = removed + 1
-    end
-  end
-  return ("+%d −%d"):format(added, removed)
 end
 
 --- What came of a call, in a few words.
@@ -81,16 +73,14 @@ local function gist(call)
   if data.state and data.state ~= "done" then
     return " · " .. data.state
   end
-  if data.diff then
-    return " · " .. diff_gist(data.diff)
+  if data.rejected == true then
+    return " · " .. one_line(type(data.reason) == "string" and "rejected: " .. data.reason or "rejected")
   end
   if type(data.answer) == "string" then
     return " · " .. one_line(data.answer)
   end
-  if data.matches then
-    return (" · %d matches"):format(data.matches)
-  end
-  return result.ok and "" or " · " .. one_line(result.text:match("[^\n]*"))
+  local outcome = describe.result({ tool = call.tool, ok = result.ok, text = result.text, data = data })
+  return outcome == "" and "" or " · " .. one_line(outcome)
 end
 
 ---@param call koda.chat.Call
@@ -165,6 +155,20 @@ local function add_text(lines, text)
   end
 end
 
+--- Adds arguments as a person reads them: texts as they stand, line by line.
+---@param lines string[]
+---@param args table
+local function add_arguments(lines, args)
+  for name, value in vim.spairs(args) do
+    if type(value) == "string" and value:find("\n", 1, true) then
+      lines[#lines + 1] = ("  %s:"):format(name)
+      add_text(lines, "  " .. value:gsub("\n$", ""):gsub("\n", "\n  "))
+    else
+      add_text(lines, ("%s: %s"):format(name, type(value) == "string" and value or vim.inspect(value)))
+    end
+  end
+end
+
 ---@param call koda.chat.Call
 ---@return string[]
 local function body_of(call)
@@ -179,7 +183,7 @@ local function body_of(call)
     return lines
   end
   if not args.command then
-    add_text(lines, vim.inspect(call.args))
+    add_arguments(lines, args)
   end
   if call.result then
     add_text(lines, call.result.text)

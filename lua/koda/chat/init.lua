@@ -23,15 +23,6 @@ local shown
 ---@type boolean whether text came while the reader was further up
 local is_behind = false
 
----@return string? error shown already
-local function native()
-  local lib, problem = require("koda.native").get()
-  if not lib then
-    require("koda.notify").error(problem)
-  end
-  return lib
-end
-
 local function draw_bar()
   local wins = window.get()
   if wins then
@@ -43,10 +34,41 @@ local function draw_bar()
   end
 end
 
+---@type boolean whether the transcript says why Koda does not work
+local is_broken = false
+
+--- Returns the running library. Without one the transcript says why, and what to do; later calls try again.
+---@return koda.Native?
+local function native()
+  local lib, problem = require("koda.native").get()
+  if not lib then
+    is_broken = true
+    shown.transcript:say_below("✗ " .. problem.message, problem.hint)
+  elseif is_broken then
+    is_broken = false
+    shown.transcript:set_tail({})
+  end
+  return lib
+end
+
 ---@param following integer[]
-local function changed(following)
+local function grown(following)
   local wins = window.get()
-  is_behind = wins ~= nil and not vim.tbl_contains(following, wins.transcript)
+  if wins then
+    is_behind = not vim.tbl_contains(following, wins.transcript)
+  else
+    is_behind = shown.scroll ~= nil
+  end
+end
+
+--- Moves the reader to the end, where what they have just sent will be answered.
+local function follow()
+  shown.scroll, is_behind = nil, false
+  local wins = window.get()
+  if wins then
+    local last = vim.api.nvim_buf_line_count(shown.transcript.buf)
+    vim.api.nvim_win_set_cursor(wins.transcript, { last, 0 })
+  end
 end
 
 --- Makes CTRL-W with a direction lead from one window of the chat to the other: it leaves floats out.
@@ -76,13 +98,14 @@ end
 ---@return koda.chat.View
 local function fresh()
   local made = view.new(transcript.new())
-  made.transcript.on_change = changed
+  made.transcript.on_growth = grown
   local buf = made.transcript.buf
   map(buf)
   local function unfold()
     local call = calls.at(made.transcript, made.calls, vim.api.nvim_win_get_cursor(0)[1] - 1)
     if call then
       calls.toggle(made.transcript, call)
+      window.reveal(call.body)
     end
   end
   keys.set(buf, "n", "unfold", unfold, { "za", keys.of("unfold") })
@@ -140,8 +163,16 @@ function M.open()
       vim.fn.winrestview(shown.scroll)
     end)
   else
-    local last = vim.api.nvim_buf_line_count(shown.transcript.buf)
-    vim.api.nvim_win_set_cursor(window.get().transcript, { last, 0 })
+    follow()
+  end
+  -- After the windows are on the screen: the library takes longer than they.
+  vim.schedule(native)
+end
+
+--- Looks again whether Koda works, if it did not.
+function M.refresh()
+  if is_broken then
+    native()
   end
 end
 
@@ -189,11 +220,12 @@ end
 ---@param text string
 ---@param context? string
 function M.send(text, context)
+  M.open()
+  follow()
   local lib = native()
   if not lib then
-    return
+    return prompt.keep(text)
   end
-  M.open()
   local problem
   if not session then
     session, problem = require("koda").open({})
@@ -218,6 +250,7 @@ function M.send_plain(text)
   local lib = session and native()
   if lib then
     M.open()
+    follow()
     local ok, problem = lib.prompt(session, text)
     if not ok then
       prompt.keep(text)
@@ -249,7 +282,7 @@ function M.attach(id)
   session = id
   local was_open = window.is_open()
   M.hide()
-  shown = fresh()
+  shown, is_behind = fresh(), false
   if was_open then
     M.open()
   end
@@ -307,6 +340,10 @@ local function on_batch(batch)
     elseif event.type == "approval" then
       require("koda.approve").elsewhere(event, window.is_open())
     end
+  end
+  -- What else happens does not end the wait.
+  if shown.info.state == "working" and require("koda.approve").waits_in(session) then
+    shown.info.state = "waiting"
   end
   if not window.is_open() and shown.info.state == "waiting" and not shown.told then
     require("koda.notify").warn("something waits for your answer: :Koda chat shows it")

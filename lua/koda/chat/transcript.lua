@@ -25,7 +25,7 @@ local MAX_LINE = 4096
 ---@field first? integer the first row of what grows
 ---@field queue { [1]: integer, [2]: integer, [3]: koda.chat.FenceState }[] rows to be highlighted, the state before them
 ---@field slicing boolean
----@field on_change? fun(follow: integer[]) called after each change with the windows that were at the end
+---@field on_growth? fun(follow: integer[]) called when something new stands below, with the windows that follow it
 local Transcript = {}
 Transcript.__index = Transcript
 
@@ -53,7 +53,8 @@ end
 
 --- Changes the buffer and moves the windows that were at the end to the new one.
 ---@param change fun()
-function Transcript:change(change)
+---@param grows? boolean whether something new comes, not only another form of what stands there
+function Transcript:change(change, grows)
   local following = followers(self.buf)
   vim.bo[self.buf].modifiable = true
   change()
@@ -62,8 +63,8 @@ function Transcript:change(change)
   for _, win in ipairs(following) do
     vim.api.nvim_win_set_cursor(win, { last, 0 })
   end
-  if self.on_change then
-    self.on_change(following)
+  if grows and self.on_growth then
+    self.on_growth(following)
   end
 end
 
@@ -93,9 +94,9 @@ function Transcript:block(lines, group, tight)
     end
     row = self:put(lines)
     if group then
-      self:paint(row, row + #lines, group)
+      self:paint_block(row, row + #lines, group)
     end
-  end)
+  end, true)
   return row
 end
 
@@ -149,7 +150,7 @@ function Transcript:stream(kind, text)
     vim.api.nvim_buf_set_text(self.buf, row, #line, row, #line, lines)
     self.rows = row + #lines
     self:enqueue(before - 1, self.rows - 1)
-  end)
+  end, true)
 end
 
 --- Puts finished rows in the queue of highlighting.
@@ -233,11 +234,27 @@ function Transcript:set_tail(lines, paint)
   end
   self:change(function()
     vim.api.nvim_buf_clear_namespace(self.buf, NS, self.rows, -1)
-    vim.api.nvim_buf_set_lines(self.buf, self.rows, self.rows + self.tail, false, lines)
+    -- An empty buffer has one line already.
+    local upto = (self.rows == 0 and self.tail == 0) and 1 or self.rows + self.tail
+    vim.api.nvim_buf_set_lines(self.buf, self.rows, upto, false, lines)
     self.tail = #lines
     if paint then
       paint(self.rows)
     end
+  end, #lines > 0)
+end
+
+--- Says below the body what keeps everything from working.
+---@param message string
+---@param hint? string
+function Transcript:say_below(message, hint)
+  local lines = vim.split(message, "\n", { plain = true })
+  local hints = hint and vim.split("  " .. hint, "\n", { plain = true }) or {}
+  local blank = self.rows > 0 and { "" } or {}
+  self:set_tail(vim.list_extend(vim.list_extend(blank, lines), hints), function(row)
+    local first_hint = row + #blank - #hints
+    self:paint_block(row, first_hint, "KodaError")
+    self:paint_block(first_hint, row + #blank, "KodaHint")
   end)
 end
 

@@ -36,6 +36,9 @@ local function lines_of(text)
   return vim.split((text:gsub("\n+$", "")), "\n", { plain = true })
 end
 
+--- Groups whose notes follow each other without a blank line.
+local TIGHT = { KodaNotice = true }
+
 ---@param view koda.chat.View
 ---@param mark string
 ---@param text string
@@ -45,8 +48,11 @@ local function say(view, mark, text, group)
   for index, line in ipairs(lines) do
     lines[index] = (index == 1 and mark or (" "):rep(vim.fn.strdisplaywidth(mark))) .. line
   end
-  view.transcript:block(lines, group)
-  view.last = "note"
+  local row = view.transcript:block(lines, group, view.last == group and TIGHT[group])
+  if group == "KodaUser" then
+    view.transcript:spans(row, { { 0, #mark, "KodaUserMark" } })
+  end
+  view.last = group
 end
 
 ---@param view koda.chat.View

@@ -10,6 +10,9 @@ local function report(problem)
     notify.info("the new library is built; restart Neovim to use it")
   else
     notify.info("the library is built; Koda is ready")
+    if package.loaded["koda.chat"] then
+      require("koda.chat").refresh()
+    end
   end
 end
 

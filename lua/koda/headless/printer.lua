@@ -1,6 +1,6 @@
 --- Events as a person would like to read them; pure: what it returns is to be printed.
 
-local describe = require("koda.headless.describe")
+local describe = require("koda.describe")
 
 ---@class koda.headless.Printer
 ---@field private colour boolean

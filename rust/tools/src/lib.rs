@@ -10,7 +10,6 @@ mod entry;
 pub mod memory;
 mod modes;
 mod named;
-mod reach;
 mod registry;
 mod result;
 mod review;
