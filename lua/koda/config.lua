@@ -184,7 +184,7 @@ M.SCHEMA = {
     option("accept_turn", "key", "z<M-a>", "Accepts all hunks of all files."),
     option("reject_turn", "key", "z<M-r>", "Rejects all hunks of all files."),
     option("edit_hunk", "key", "<M-e>", "Edits what is proposed; writing the window takes it over."),
-    option("comment_hunk", "key", "<M-c>", "Says something of a proposed hunk to the model."),
+    option("comment_hunk", "key", "<M-c>", "Says something of a hunk to the model."),
   }),
   section("log", "The log (`:Koda log`).", {
     option(

@@ -18,7 +18,7 @@ fn model(place: &Place) -> String {
         { "old": "last line", "new": "last line, with more" },
     ]);
     let edit = call("Edit", json!({ "path": "add.py", "edits": edits }));
-    Replay::new().calls("I mend it.", &[edit]).says("Done.").model(place)
+    Replay::new().calls("I mend it.", &[edit]).says("Done.").says("Well.").model(place)
 }
 
 fn begin<'a>(place: &'a Place, project: &'a Path, trust: &str) -> Editor<'a> {
@@ -180,4 +180,26 @@ fn a_rejected_change_is_put_back_and_can_be_undone() {
     editor.command("silent setlocal nofixendofline");
     editor.command("silent write");
     assert_eq!(fs::read_to_string(project.join("add.py")).unwrap_or_default(), changed);
+}
+
+#[test]
+fn what_is_taken_back_of_a_change_is_told_to_the_model() {
+    let place = Place::new();
+    let project = place.project(&[("add.py", FILE)]);
+    let editor = begin(&place, &project, "auto");
+    editor.until("return vim.iter(events):any(function(event) return event.type == 'turn_end' end)", &[]);
+    editor.lua(
+        "local koda, review = require('koda'), require('koda.review')
+        local hunks = koda.hunks()
+        review.amend(hunks[4].id, { said = 'good' })
+        koda.accept(hunks[1]) koda.reject(hunks[2], 'minus is right') koda.reject(hunks[3])
+        koda.run({ session = hunks[1].session, prompt = 'again', on_event = function(event) table.insert(events, event) end })",
+        &[],
+    );
+    let note = editor.until(
+        "for _, event in ipairs(events) do if event.type == 'note' then return event.text end end",
+        &[],
+    );
+    let note = note.as_str().unwrap_or_default();
+    insta::assert_snapshot!(note);
 }

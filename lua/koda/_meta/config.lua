@@ -78,7 +78,7 @@
 ---@field accept_turn? string|false Accepts all hunks of all files.
 ---@field reject_turn? string|false Rejects all hunks of all files.
 ---@field edit_hunk? string|false Edits what is proposed; writing the window takes it over.
----@field comment_hunk? string|false Says something of a proposed hunk to the model.
+---@field comment_hunk? string|false Says something of a hunk to the model.
 
 ---@class koda.Settings.log
 ---@field level? "error"|"warn"|"info"|"debug"|"trace" What is logged.
@@ -159,7 +159,7 @@
 ---@field accept_turn string|false Accepts all hunks of all files.
 ---@field reject_turn string|false Rejects all hunks of all files.
 ---@field edit_hunk string|false Edits what is proposed; writing the window takes it over.
----@field comment_hunk string|false Says something of a proposed hunk to the model.
+---@field comment_hunk string|false Says something of a hunk to the model.
 
 ---@class koda.Config.log
 ---@field level "error"|"warn"|"info"|"debug"|"trace" What is logged.

@@ -152,6 +152,21 @@ function Native.sandbox() end
 --- Ends everything within its deadline. No call may follow.
 function Native.shutdown() end
 
+--- Tells a session's model, with its next request, what the user said to a change that was made already.
+---@param session string
+---@param judged { call: string, tool: string, shown: string, hunks: koda.JudgedHunk[] }
+---@return true?
+---@return koda.Error? `unknown_session` for a call outside of a conversation
+function Native.judged(session, judged) end
+
+---@class koda.JudgedHunk
+---@field number integer
+---@field line integer
+---@field state "waits"|"stands"|"taken_back"|"overtaken"
+---@field old string
+---@field new string
+---@field said? string
+
 --- Reads the rules that last.
 ---@param callback fun(rules?: koda.Rule[], problem?: koda.Error)
 ---@return true?

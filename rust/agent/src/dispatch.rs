@@ -307,7 +307,7 @@ impl Dispatcher {
             review,
             cancel: self.cancel.clone(),
             emit: Arc::new(move |event| emitter.emit(event)),
-            note: Arc::new(move |text| told.note(Note { text, wakes: true })),
+            note: Arc::new(move |text| told.note(Note { text, wakes: true, about: None })),
         }
     }
 }

@@ -13,6 +13,7 @@ mod engine;
 mod history;
 mod instructions;
 mod journal;
+mod judged;
 mod notes;
 mod order;
 mod prompt;

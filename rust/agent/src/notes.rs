@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use koda_protocol::CallId;
+
 /// Something that happened, waiting for the next request of its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
@@ -10,6 +12,8 @@ pub struct Note {
     /// Whether a running turn takes one more step for it. Other notes, and all while no turn runs, wait for
     /// the next request.
     pub wakes: bool,
+    /// The call that it tells all about: a later note about it takes the place of one that still waits.
+    pub about: Option<CallId>,
 }
 
 /// The notes of a session that wait.
@@ -17,8 +21,9 @@ pub struct Note {
 pub struct Notes(VecDeque<Note>);
 
 impl Notes {
-    /// Adds a note.
+    /// Adds a note, in the place of one about the same call.
     pub fn push(&mut self, note: Note) {
+        self.0.retain(|other| note.about.is_none() || other.about != note.about);
         self.0.push_back(note);
     }
 

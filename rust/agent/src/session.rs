@@ -20,7 +20,7 @@ use crate::engine::{EngineParts, Shared};
 use crate::history::History;
 use crate::instructions::Nested;
 use crate::journal::{Emitter, Stored};
-use crate::notes::{Note, Notes};
+use crate::notes::Notes;
 use crate::prompt::PromptPart;
 use crate::refusals::Refusals;
 use crate::spending::Purse;
@@ -204,11 +204,6 @@ impl Session {
         }
         state.queued.push_back((text, context));
         self.begin(&mut state);
-    }
-
-    /// Tells the model of something with the next request. It begins no turn.
-    pub fn note(&self, note: Note) {
-        self.lock().notes.push(note);
     }
 
     /// Stops the running turn, if one runs. The turn's end is told by its event.

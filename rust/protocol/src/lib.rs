@@ -28,7 +28,7 @@ pub use id::{AskId, CallId, SessionId, TaskId};
 pub use message::{Message, Part, Role, Usage};
 pub use plan::{Plan, PlanStep, StepStatus};
 pub use recall::{RecallQuery, Recalled, Recollection};
-pub use review::{Hunk, HunkText, Proposal, WordMark};
+pub use review::{Hunk, HunkState, HunkText, Judged, JudgedHunk, Proposal, WordMark};
 pub use text::{Document, LineEnd, Revision, TextEdit, TextFormat};
 pub use time::UnixMillis;
 pub use trust::{CommandClass, Decision, Effect, Mode, Scope, ToolPolicy, Trust, Verdict, VerdictPart};

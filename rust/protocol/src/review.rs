@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::id::CallId;
+
 /// A change of whole lines: what goes and what comes in its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {
@@ -54,4 +56,49 @@ pub struct HunkText {
     pub hunk: usize,
     /// The text.
     pub text: String,
+}
+
+/// What the user said to a change that was made already.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    /// The call that made it.
+    pub call: CallId,
+    /// The tool that was called.
+    pub tool: String,
+    /// The path as people read it: relative to the project inside it.
+    pub shown: String,
+    /// All hunks of the change, by position.
+    pub hunks: Vec<JudgedHunk>,
+}
+
+/// One hunk of a change that was made already.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgedHunk {
+    /// Its number within the change, from 1.
+    pub number: usize,
+    /// Its first line, from 1, in the text after the change.
+    pub line: usize,
+    /// What became of it.
+    pub state: HunkState,
+    /// The lines that went.
+    pub old: String,
+    /// The lines that came.
+    pub new: String,
+    /// What the user said of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
+}
+
+/// What became of a hunk that was made already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HunkState {
+    /// Not judged yet; it is in the text.
+    Waits,
+    /// The user let it stand.
+    Stands,
+    /// The user put back what was there before.
+    TakenBack,
+    /// The user rejected it, but the text there had changed and stays as it is.
+    Overtaken,
 }

@@ -5,11 +5,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use koda_protocol::{CallId, Event, Message, Outcome, ToolResult, UnixMillis, UserError};
+use koda_protocol::{CallId, Event, Judged, Message, Outcome, ToolResult, UnixMillis, UserError};
 
 use super::{Recall, Session, State};
 use crate::notes::Note;
-use crate::{history, spending, turn};
+use crate::{history, judged, spending, turn};
 
 impl Session {
     /// Begins a turn with the messages that wait.
@@ -35,6 +35,19 @@ impl Session {
             taken = true;
         }
         taken
+    }
+
+    /// Tells the model of something with the next request. It begins no turn.
+    pub fn note(&self, note: Note) {
+        self.lock().notes.push(note);
+    }
+
+    /// Tells the model, with the next request, what the user said to a change that was made already. What
+    /// was said of the same call and still waits is told by this as well.
+    pub fn judged(&self, judged: &Judged) {
+        if let Some(text) = judged::told(judged) {
+            self.note(Note { text, wakes: false, about: Some(judged.call.clone()) });
+        }
     }
 
     /// Takes in what is stored of a resumed session, before its first step.

@@ -1,7 +1,7 @@
 //! Messages that are typed while a turn runs.
 
 use koda_protocol::port::ModelErrorKind;
-use koda_protocol::{Event, Outcome, Part, Trust};
+use koda_protocol::{Event, HunkState, Judged, JudgedHunk, Outcome, Part, Trust};
 
 use crate::rig::{bash, rig};
 use crate::stage::{call, error, stop, text};
@@ -95,5 +95,40 @@ async fn each_prompt_of_a_burst_is_answered_in_order() {
     let said: String = rig.last_request().messages.iter().map(|message| message.text()).collect();
     let expected: String = (0..50).map(|n| format!("message {n};")).collect();
     assert_eq!(said.replace("Yes.", ""), expected);
+    rig.check();
+}
+
+fn judged(call: &str, state: HunkState, said: &str) -> Judged {
+    let (old, new, said) = ("old\n".to_owned(), "new\n".to_owned(), Some(said.to_owned()));
+    let hunk = JudgedHunk { number: 1, line: 7, state, old, new, said };
+    Judged { call: call.into(), tool: "Edit".to_owned(), shown: "a.rs".to_owned(), hunks: vec![hunk] }
+}
+
+#[tokio::test]
+async fn what_the_user_says_to_changes_goes_with_the_next_request_once_a_call() {
+    let mut rig = rig();
+    rig.model.says([text("Done.")]);
+    let session = rig.open(Trust::Auto);
+    session.judged(&judged("1", HunkState::Waits, "hm"));
+    session.judged(&judged("2", HunkState::TakenBack, "no"));
+    session.judged(&judged("1", HunkState::Stands, "well, yes"));
+    session.prompt("go on".to_owned(), String::new());
+    assert_eq!(rig.end().await, Outcome::Done);
+    assert_eq!(rig.model.requests().len(), 1, "it is no step of its own");
+    let sent: Vec<String> = rig.last_request().messages[0]
+        .parts
+        .iter()
+        .map(|part| match part {
+            Part::Text { text } => text.clone(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(sent.len(), 3, "{sent:?}");
+    assert!(sent[0].contains("Taken back: hunk 1 (line 7)") && sent[0].contains("line 7): no"), "{sent:?}");
+    assert!(
+        sent[1].contains("Stands") && sent[1].contains("well, yes") && !sent[1].contains("hm"),
+        "{sent:?}"
+    );
+    assert_eq!(sent[2], "go on");
     rig.check();
 }

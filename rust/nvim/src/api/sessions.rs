@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use koda_agent::{Change, OpenSession};
-use koda_protocol::{Mode, SessionId, Trust, UserError};
+use koda_protocol::{Judged, Mode, SessionId, Trust, UserError};
 use mlua::prelude::{Lua, LuaFunction, LuaResult, LuaTable, LuaValue};
 use mlua::{LuaSerdeExt, RegistryKey};
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,7 @@ pub fn register(lua: &Lua, table: &LuaTable) -> LuaResult<()> {
         })?,
     )?;
     table.set("set", function(lua, set)?)?;
+    table.set("judged", function(lua, judged)?)?;
     table.set("sessions", function(lua, sessions)?)?;
     table.set("events", function(lua, events)?)
 }
@@ -87,6 +88,12 @@ fn set(lua: &Lua, koda: &Koda, (session, change): (String, LuaValue)) -> Result<
     let session = koda.engine.session(&session.into())?;
     let model = change.model.map(|name| model(koda, Some(name))).transpose()?;
     session.set(Change { mode: change.mode, trust: change.trust, model });
+    Ok(true)
+}
+
+fn judged(lua: &Lua, koda: &Koda, (session, judged): (String, LuaValue)) -> Result<bool, UserError> {
+    let judged: Judged = convert::read(lua, "judged", judged)?;
+    koda.engine.session(&session.into())?.judged(&judged);
     Ok(true)
 }
 
