@@ -50,7 +50,7 @@ pub fn likeness(a: &str, b: &str) -> f32 {
 }
 
 /// Lines with their `\n`; a `\r` alone ends none.
-fn split(text: &str) -> Vec<&str> {
+pub(crate) fn split(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 

@@ -9,6 +9,7 @@ pub mod edit;
 mod format;
 pub mod hunk;
 mod lines;
+pub mod merge;
 
 pub use format::{DecodeError, EncodeError, decode, encode};
 pub use lines::Lines;
