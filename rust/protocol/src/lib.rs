@@ -5,6 +5,7 @@
 //! ([`double`]) so that everything above can be tested without Neovim, a network or a clock.
 
 pub mod call;
+pub mod checkpoint;
 pub mod cost;
 pub mod double;
 pub mod error;

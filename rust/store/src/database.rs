@@ -10,8 +10,19 @@ use rusqlite::Connection;
 
 use crate::failed;
 
-/// The version of the tables.
-const SCHEMA: i64 = 1;
+/// A database of Koda's.
+pub struct Kind {
+    /// Its file's name, without `.db`.
+    pub name: &'static str,
+    /// What it holds, for messages.
+    pub holds: &'static str,
+    /// The version of its tables.
+    pub schema: i64,
+    /// Makes the tables, and sets the version.
+    pub tables: &'static str,
+    /// Queries that touch every column and the last page, where a file that was cut short ends.
+    pub probes: &'static [&'static str],
+}
 
 /// How long to wait for another Neovim's write.
 const BUSY: Duration = Duration::from_secs(5);
@@ -20,26 +31,6 @@ const BUSY: Duration = Duration::from_secs(5);
 /// so that waiting ends after `LOCK_TRIES`.
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 const LOCK_TRIES: u32 = 50;
-
-/// `type` is there for queries by hand and later readers; generated, so that an append pays nothing for it.
-const TABLES: &str = "
-    BEGIN IMMEDIATE;
-    CREATE TABLE IF NOT EXISTS sessions (
-        id TEXT PRIMARY KEY, cwd TEXT NOT NULL, title TEXT NOT NULL,
-        created INTEGER NOT NULL, updated INTEGER NOT NULL);
-    CREATE TABLE IF NOT EXISTS events (
-        seq INTEGER PRIMARY KEY, session TEXT NOT NULL, time INTEGER NOT NULL, json TEXT NOT NULL,
-        type TEXT GENERATED ALWAYS AS (json ->> 'type') VIRTUAL);
-    CREATE INDEX IF NOT EXISTS events_by_session ON events (session, seq);
-    PRAGMA user_version = 1;
-    COMMIT;";
-
-/// Touches every column and the last page of the events, where a file that was cut short ends.
-const PROBES: [&str; 2] = [
-    "SELECT count(id), max(cwd), max(title), max(created), max(updated) FROM (SELECT * FROM sessions LIMIT 1)",
-    "SELECT count(seq), max(session), max(time), max(json), max(type)
-     FROM (SELECT * FROM events ORDER BY seq DESC LIMIT 1)",
-];
 
 /// An open database.
 pub struct Database {
@@ -64,8 +55,8 @@ pub struct Aside {
 enum Problem {
     /// Damaged, or no database of ours.
     Unreadable(String),
-    /// Written by a Koda with later tables.
-    Newer(i64),
+    /// Written by a Koda with later tables: their version, and the one known here.
+    Newer(i64, i64),
     /// Anything else: no rights, no space.
     Failed(String),
 }
@@ -74,7 +65,9 @@ impl Problem {
     fn text(self) -> String {
         match self {
             Self::Unreadable(reason) | Self::Failed(reason) => reason,
-            Self::Newer(version) => format!("its tables have version {version}, this Koda knows {SCHEMA}"),
+            Self::Newer(version, known) => {
+                format!("its tables have version {version}, this Koda knows {known}")
+            }
         }
     }
 }
@@ -91,22 +84,23 @@ impl From<rusqlite::Error> for Problem {
     }
 }
 
-/// Opens `koda.db` in `dir`, which exists.
+/// Opens the database `NAME.db` in `dir`, which exists.
 ///
 /// A damaged one is given another name and a new one begun. A newer one stays where it is, since another
-/// Neovim may be using it, and `koda-v1.db` is used instead.
-pub fn open(dir: &Path) -> Result<Database, StoreError> {
+/// Neovim may be using it, and `NAME-v1.db` is used instead.
+pub fn open(dir: &Path, kind: &Kind) -> Result<Database, StoreError> {
     // Whoever looks at the file, renames it or makes its tables does so alone.
-    let _alone = lock(&dir.join("koda.lock"));
-    let path = dir.join("koda.db");
-    match usable(&path) {
+    let _alone = lock(&dir.join(format!("{}.lock", kind.name)));
+    let path = dir.join(format!("{}.db", kind.name));
+    match usable(&path, kind) {
         Ok((writer, aside)) => finish(path, writer, aside),
-        Err(Problem::Newer(version)) => {
-            let own = dir.join(format!("koda-v{SCHEMA}.db"));
-            let (writer, _) = usable(&own).map_err(|problem| failed(&own, &problem.text()))?;
+        Err(Problem::Newer(version, known)) => {
+            let own = dir.join(format!("{}-v{known}.db", kind.name));
+            let (writer, _) = usable(&own, kind).map_err(|problem| failed(&own, &problem.text()))?;
             let notice = format!(
-                "The sessions in {} are a newer Koda's (version {version}, this one knows {SCHEMA}); they stay \
+                "The {} in {} are a newer Koda's (version {version}, this one knows {known}); they stay \
                  as they are, and this Koda keeps its own in {}. Update Koda to see them.",
+                kind.holds,
                 path.display(),
                 own.display()
             );
@@ -126,29 +120,30 @@ fn finish(path: PathBuf, writer: Connection, aside: Option<Aside>) -> Result<Dat
 }
 
 /// Connects, and keeps what can't be read aside.
-fn usable(path: &Path) -> Result<(Connection, Option<Aside>), Problem> {
-    match connect(path) {
+fn usable(path: &Path, kind: &Kind) -> Result<(Connection, Option<Aside>), Problem> {
+    match connect(path, kind) {
         Ok(connection) => Ok((connection, None)),
         Err(Problem::Unreadable(reason)) => {
             let aside = keep_aside(path).map_err(|error| Problem::Failed(error.to_string()))?;
             let notice = format!(
-                "The sessions in {} can't be read ({reason}); they are kept in {}, and a new file was begun.",
+                "The {} in {} can't be read ({reason}); they are kept in {}, and a new file was begun.",
+                kind.holds,
                 path.display(),
                 aside.display()
             );
-            Ok((connect(path)?, Some(Aside { path: aside, notice })))
+            Ok((connect(path, kind)?, Some(Aside { path: aside, notice })))
         }
         Err(problem) => Err(problem),
     }
 }
 
-fn connect(path: &Path) -> Result<Connection, Problem> {
+fn connect(path: &Path, kind: &Kind) -> Result<Connection, Problem> {
     private(path).map_err(|error| Problem::Failed(error.to_string()))?;
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY)?;
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    if version > SCHEMA {
-        return Err(Problem::Newer(version));
+    if version > kind.schema {
+        return Err(Problem::Newer(version, kind.schema));
     }
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if version == 0 && tables > 0 {
@@ -157,10 +152,10 @@ fn connect(path: &Path) -> Result<Connection, Problem> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // In WAL mode NORMAL survives the death of the process; only a power cut may take the last events.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    if version < SCHEMA {
-        connection.execute_batch(TABLES)?;
+    if version < kind.schema {
+        connection.execute_batch(kind.tables)?;
     }
-    for probe in PROBES {
+    for probe in kind.probes {
         connection.query_row(probe, [], |_| Ok(()))?;
     }
     Ok(connection)

@@ -1,8 +1,10 @@
-//! What outlives a turn: sessions with their events, and long results that were cut for the model.
+//! What outlives a turn: sessions with their events, what files were before a turn changed them, and long results
+//! that were cut for the model.
 //!
 //! Sessions are rows of one SQLite database in WAL mode, so that several Neovims may write at once and
 //! nothing that was acknowledged is lost when one is killed. This crate knows no model and no tool.
 
+mod checkpoints;
 mod database;
 mod recall;
 mod rules;
@@ -15,6 +17,7 @@ use koda_protocol::port::store::SessionInfo;
 use koda_protocol::port::{SpillRef, Store, StoreError};
 use koda_protocol::{Envelope, RecallQuery, Recalled, Recollection, SessionId, UnixMillis};
 
+pub use checkpoints::{CheckpointLimits, SqliteCheckpoints};
 pub use rules::RuleFile;
 
 use recall::Recall;

@@ -12,7 +12,7 @@ use koda_protocol::port::store::SessionInfo;
 use koda_protocol::{Envelope, Event, SessionId, UnixMillis};
 use rusqlite::{Connection, Row, TransactionBehavior, params};
 
-use crate::database::{self, Aside};
+use crate::database::{self, Aside, Kind};
 use crate::failed;
 
 /// Characters of a title.
@@ -20,6 +20,29 @@ const TITLE: usize = 80;
 
 /// Sessions that a list has at most.
 const LISTED: i64 = 500;
+
+/// `type` is there for queries by hand and later readers; generated, so that an append pays nothing for it.
+const DATABASE: Kind = Kind {
+    name: "koda",
+    holds: "sessions",
+    schema: 1,
+    tables: "
+    BEGIN IMMEDIATE;
+    CREATE TABLE IF NOT EXISTS sessions (
+        id TEXT PRIMARY KEY, cwd TEXT NOT NULL, title TEXT NOT NULL,
+        created INTEGER NOT NULL, updated INTEGER NOT NULL);
+    CREATE TABLE IF NOT EXISTS events (
+        seq INTEGER PRIMARY KEY, session TEXT NOT NULL, time INTEGER NOT NULL, json TEXT NOT NULL,
+        type TEXT GENERATED ALWAYS AS (json ->> 'type') VIRTUAL);
+    CREATE INDEX IF NOT EXISTS events_by_session ON events (session, seq);
+    PRAGMA user_version = 1;
+    COMMIT;",
+    probes: &[
+        "SELECT count(id), max(cwd), max(title), max(created), max(updated) FROM (SELECT * FROM sessions LIMIT 1)",
+        "SELECT count(seq), max(session), max(time), max(json), max(type)
+     FROM (SELECT * FROM events ORDER BY seq DESC LIMIT 1)",
+    ],
+};
 
 /// The sessions.
 pub struct Sessions {
@@ -34,7 +57,7 @@ pub struct Sessions {
 impl Sessions {
     /// Opens the sessions in `dir`.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        let database::Database { path, writer, reader, aside } = database::open(dir)?;
+        let database::Database { path, writer, reader, aside } = database::open(dir, &DATABASE)?;
         Ok(Self { path, writer: Mutex::new(writer), reader: Mutex::new(reader), aside })
     }
 

@@ -1,6 +1,7 @@
 //! In-memory doubles of the ports, for tests of everything above.
 
 mod approver;
+mod checkpoints;
 mod clock;
 mod editor;
 mod model;
@@ -9,6 +10,7 @@ mod store;
 mod terminals;
 
 pub use approver::ScriptedApprover;
+pub use checkpoints::MemoryCheckpoints;
 pub use clock::TestClock;
 pub use editor::MemoryEditor;
 pub use model::ScriptedModel;
