@@ -14,6 +14,7 @@ local RUST_TYPES = {
   ["Option<Usage>"] = "koda.Usage",
   ["Option<Costs>"] = "koda.Costs",
   ["Option<Spent>"] = "koda.Spent",
+  ["Vec<TakenBack>"] = "koda.TakenBack[]",
   Verdict = "koda.Verdict",
   ToolCall = "koda.ToolCall",
   Answer = "table",

@@ -91,6 +91,8 @@ M.SUBCOMMANDS = {
     text = "Goes on with a session, the latest unless one is named.",
     complete = session_ids,
   },
+  { name = "undo", words = 0, text = "Takes back the last turn: files and conversation, see |koda-undo|." },
+  { name = "redo", words = 0, text = "Does again what was taken back last." },
   {
     name = "terminal",
     args = "[NUMBER]",

@@ -127,6 +127,10 @@ M.SCHEMA = {
     option("max_bytes", "integer", 32768, "Bytes of instruction files in the system prompt; 0 for none.", { min = 0 }),
     option("cursor", "boolean", false, "Whether Cursor's rules that hold always are told as well."),
   }),
+  section("checkpoints", "What undo can give back, see |koda-undo|.", {
+    option("max_file_bytes", "integer", 10485760, "Bytes of a file; a larger one can't be given back.", { min = 0 }),
+    option("days", "integer", 30, "Days that a change can be taken back.", { min = 1 }),
+  }),
   section("edit", "Edits of files.", {
     option("save", "boolean", true, "Whether a buffer without changes of yours is saved after an edit."),
   }),
@@ -160,6 +164,7 @@ M.SCHEMA = {
     ),
     option("hide", "key", "q", "Hides the chat."),
     option("stop", "key", "<C-c>", "Stops what runs."),
+    option("rewind", "key", "u", "In the transcript: goes back before the message at the cursor, see |koda-undo|."),
     option("unfold", "key", "<Tab>", "Unfolds the call at the cursor, or folds it."),
     option(
       "accept", "key", "a",

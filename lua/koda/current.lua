@@ -43,9 +43,19 @@ end
 ---@type table<string, boolean> sessions by id: whether their turn runs
 local sessions = {}
 
+---@type string? the session opened last
+local last
+
+--- Returns the session that was opened last.
+---@return string?
+function M.last()
+  return last
+end
+
 --- Takes note of a session that was just opened: its first event comes a frame later, and it may be stopped before.
 ---@param id string
 function M.opened(id)
+  last = id
   sessions[id] = sessions[id] or false
 end
 

@@ -17,12 +17,14 @@ M.AUTOCMDS = {
   answer = "KodaAnswer",
   todo = "KodaTodo",
   settings = "KodaSettings",
+  rewound = "KodaRewound",
+  redone = "KodaRedone",
   error = "KodaError",
   turn_end = "KodaTurnEnd",
 }
 
 --- What an autocmd gets in `args.data`: the small fields only, texts are asked for through the API.
-local FIELDS = { "type", "time", "session", "id", "tool", "ok", "kind", "outcome", "steps", "duration_ms", "model", "mode", "trust" }
+local FIELDS = { "type", "time", "session", "id", "tool", "ok", "kind", "outcome", "steps", "duration_ms", "model", "mode", "trust", "message", "files", "conversation" }
 
 ---@type table<string, koda.events.Listener[]> by event type, or `*`
 local listeners = {}

@@ -22,6 +22,7 @@ M.GROUPS = {
   { "KodaError", "DiagnosticError", "errors" },
   { "KodaHint", "DiagnosticHint", "what you can do" },
   { "KodaDim", "Comment", "what matters less" },
+  { "KodaUndone", "NonText", "what was taken back" },
   { "KodaReasoning", "Comment", "the model's reasoning" },
   { "KodaTool", "Function", "a tool's name" },
   { "KodaToolArg", "Normal", "a tool's main argument" },

@@ -166,15 +166,6 @@ function M.answer(id, answer)
   return lib.answer(id, answer)
 end
 
----@param what string
----@param hint string
----@return nil
----@return koda.Error
-local function not_available(what, hint)
-  local message = what .. " is not available in this version of Koda"
-  return nil, { code = "not_available", message = message, hint = hint }
-end
-
 --- Lists the hunks that wait for a decision, of a buffer or of all: proposals, and changes that were made unasked.
 ---@param buf? integer
 ---@return koda.Hunk[]
@@ -230,18 +221,52 @@ function M.resume(id)
   return M.open({ resume = id })
 end
 
---- Takes back a turn. Not available yet.
----@return true?
+--- Milliseconds that a call without a callback waits for files to be given back.
+local GIVING_BACK_MS = 60000
+
+--- Calls a function that answers by a callback: with the caller's, or waiting.
+---@param start fun(opts: table?, callback: koda.rewind.Answer): true?, koda.Error?
+---@param opts? table
+---@param callback? koda.rewind.Answer
+---@return koda.Rewound|true?
 ---@return koda.Error?
-function M.undo()
-  return not_available("the undo of a turn", "each edit is one undo step of its buffer: `u` takes it back")
+local function answered(start, opts, callback)
+  if callback then
+    return start(opts, callback)
+  end
+  return require("koda.handle").await(GIVING_BACK_MS, function(done)
+    return start(opts, done)
+  end)
 end
 
---- Makes a turn again. Not available yet.
----@return true?
+--- Takes back the last turn: the changes of files, and the conversation.
+---@param opts? { session?: string } the chat's session without it, else the one opened last
+---@param callback? koda.rewind.Answer without it the call waits
+---@return koda.Rewound|true?
 ---@return koda.Error?
-function M.redo()
-  return not_available("the redo of a turn", "each edit is one undo step of its buffer: CTRL-R makes it again")
+function M.undo(opts, callback)
+  return answered(require("koda.rewind").back, { session = opts and opts.session }, callback)
+end
+
+--- Does again what was taken back last.
+---@param opts? { session?: string } as for `undo`
+---@param callback? koda.rewind.Answer without it the call waits
+---@return koda.Rewound|true?
+---@return koda.Error?
+function M.redo(opts, callback)
+  return answered(require("koda.rewind").again, opts, callback)
+end
+
+--- Takes back a message and all that followed it: files, the conversation, or both.
+---@param opts koda.RewindOptions
+---@param callback? koda.rewind.Answer without it the call waits
+---@return koda.Rewound|true?
+---@return koda.Error?
+function M.rewind(opts, callback)
+  if type(opts) ~= "table" or type(opts.message) ~= "number" then
+    return usage("koda.rewind: `message` must be the number of a message, from 1")
+  end
+  return answered(require("koda.rewind").back, opts, callback)
 end
 
 --- Calls a function for each event of a type, or for all with `"*"`.

@@ -122,10 +122,31 @@ return {
     local koda = face()
     assert(vim.deep_equal(koda.hunks(), {}))
     assert(select(2, koda.accept()).code == "no_hunk" and select(2, koda.reject(7)).code == "no_hunk")
-    for _, name in ipairs({ "undo", "redo" }) do
-      local value, err = koda[name]()
-      assert(value == nil and err.code == "not_available" and err.hint, name)
+  end,
+
+  ["undo, redo and rewind go to the session that is meant"] = function()
+    local calls = {}
+    local function answer(name)
+      return function(session, ...)
+        local args = { ... }
+        calls[#calls + 1] = { name, session, #args == 2 and args[1] or nil }
+        vim.schedule(function()
+          args[#args]({ message = 1, text = "go", changes = {} })
+        end)
+        return true
+      end
     end
+    local koda = face({ rewind = answer("rewind"), redo = answer("redo") })
+    local value, err = koda.undo()
+    assert(value == nil and err.code == "no_session" and err.hint, vim.inspect(err))
+    require("koda.current").opened("s1")
+    assert(koda.undo().text == "go")
+    assert(koda.redo({ session = "s2" }).message == 1)
+    assert(koda.rewind({ message = 3, files = false }).message == 1)
+    assert(vim.deep_equal(calls[1], { "rewind", "s1", {} }), vim.inspect(calls))
+    assert(vim.deep_equal(calls[2], { "redo", "s2" }))
+    assert(vim.deep_equal(calls[3], { "rewind", "s1", { message = 3, files = false } }))
+    assert(select(2, koda.rewind({})).code == "usage")
   end,
 
   ["sessions come by callback, or are waited for"] = function()

@@ -120,6 +120,23 @@
 ---@field created integer milliseconds since the epoch
 ---@field updated integer milliseconds since the epoch
 
+---@class koda.RewindOptions
+---@field message integer the number of the user's message in the session, from 1, those taken back included
+---@field files? boolean whether files are given back; true without it
+---@field conversation? boolean whether the conversation goes on from before the message; true without it
+---@field session? string the chat's session without it, else the one opened last
+
+---@class koda.Rewound
+---@field message integer the number of the message
+---@field text string what it said
+---@field changes koda.TakenBack[]
+
+---@class koda.TakenBack what became of a file
+---@field path string relative to the project inside it
+---@field how "restored"|"removed"|"merged"|"conflict"|"failed" `merged`: what you changed besides stands
+---@field lines? integer[] of a conflict: where your own changes were left
+---@field reason? string why something was left
+
 ---@class koda.Hunk
 ---@field id integer
 ---@field buf? integer the buffer, if the file is loaded

@@ -38,6 +38,10 @@
 ---@field max_bytes? integer Bytes of instruction files in the system prompt; 0 for none.
 ---@field cursor? boolean Whether Cursor's rules that hold always are told as well.
 
+---@class koda.Settings.checkpoints
+---@field max_file_bytes? integer Bytes of a file; a larger one can't be given back.
+---@field days? integer Days that a change can be taken back.
+
 ---@class koda.Settings.edit
 ---@field save? boolean Whether a buffer without changes of yours is saved after an edit.
 
@@ -60,6 +64,7 @@
 ---@field send? string|false Sends the prompt, while it is written too; <CR> in normal mode sends as well.
 ---@field hide? string|false Hides the chat.
 ---@field stop? string|false Stops what runs.
+---@field rewind? string|false In the transcript: goes back before the message at the cursor, see |koda-undo|.
 ---@field unfold? string|false Unfolds the call at the cursor, or folds it.
 ---@field accept? string|false Accepts what waits, once; answers a question. In the prompt single letters need Alt.
 ---@field accept_session? string|false Accepts what waits, and its like in this session.
@@ -96,6 +101,7 @@
 ---@field max_output_tokens? integer Tokens that a reply may have; the provider's default without it.
 ---@field timeouts? koda.Settings.timeouts How long to wait for a provider, in milliseconds.
 ---@field instructions? koda.Settings.instructions Files with instructions, see |koda-instructions|.
+---@field checkpoints? koda.Settings.checkpoints What undo can give back, see |koda-undo|.
 ---@field edit? koda.Settings.edit Edits of files.
 ---@field chat? koda.Settings.chat The chat.
 ---@field terminal? koda.Settings.terminal Terminals that Koda's commands run in.
@@ -119,6 +125,10 @@
 ---@field max_bytes integer Bytes of instruction files in the system prompt; 0 for none.
 ---@field cursor boolean Whether Cursor's rules that hold always are told as well.
 
+---@class koda.Config.checkpoints
+---@field max_file_bytes integer Bytes of a file; a larger one can't be given back.
+---@field days integer Days that a change can be taken back.
+
 ---@class koda.Config.edit
 ---@field save boolean Whether a buffer without changes of yours is saved after an edit.
 
@@ -141,6 +151,7 @@
 ---@field send string|false Sends the prompt, while it is written too; <CR> in normal mode sends as well.
 ---@field hide string|false Hides the chat.
 ---@field stop string|false Stops what runs.
+---@field rewind string|false In the transcript: goes back before the message at the cursor, see |koda-undo|.
 ---@field unfold string|false Unfolds the call at the cursor, or folds it.
 ---@field accept string|false Accepts what waits, once; answers a question. In the prompt single letters need Alt.
 ---@field accept_session string|false Accepts what waits, and its like in this session.
@@ -177,6 +188,7 @@
 ---@field max_output_tokens? integer Tokens that a reply may have; the provider's default without it.
 ---@field timeouts koda.Config.timeouts How long to wait for a provider, in milliseconds.
 ---@field instructions koda.Config.instructions Files with instructions, see |koda-instructions|.
+---@field checkpoints koda.Config.checkpoints What undo can give back, see |koda-undo|.
 ---@field edit koda.Config.edit Edits of files.
 ---@field chat koda.Config.chat The chat.
 ---@field terminal koda.Config.terminal Terminals that Koda's commands run in.

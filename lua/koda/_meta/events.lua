@@ -122,6 +122,23 @@
 ---@field wait_ms integer Milliseconds until the next.
 ---@field reason string What failed.
 
+--- The user took back a message and all that followed it. Redo brings it again, before the next message.
+---@class koda.event.Rewound: koda.EventBase
+---@field type "rewound"
+---@field message integer The number of the message in the session, from 1.
+---@field files boolean Whether files were given back.
+---@field conversation boolean Whether the conversation goes on from before the message.
+---@field text string What the message said.
+---@field changes? koda.TakenBack[] What became of files, as far as anything did.
+
+--- What was taken back last was brought again.
+---@class koda.event.Redone: koda.EventBase
+---@field type "redone"
+---@field message integer The number of the message in the session, from 1.
+---@field files boolean Whether files were changed again.
+---@field conversation boolean Whether the conversation goes on from its old end.
+---@field changes? koda.TakenBack[] What became of files, as far as anything did.
+
 --- Mode, trust or model changed within the session.
 ---@class koda.event.Settings: koda.EventBase
 ---@field type "settings"
@@ -148,6 +165,6 @@
 ---@field usage? koda.Usage The turn's tokens, as far as they were counted.
 ---@field cost? koda.Spent What the turn cost.
 
----@alias koda.EventType "session_start"|"user_message"|"note"|"queued"|"step_start"|"text_delta"|"reasoning_delta"|"call_forming"|"message"|"tool_call"|"approval"|"answer"|"tool_output"|"tool_result"|"todo"|"plan"|"usage"|"retry"|"settings"|"notice"|"error"|"turn_end"
+---@alias koda.EventType "session_start"|"user_message"|"note"|"queued"|"step_start"|"text_delta"|"reasoning_delta"|"call_forming"|"message"|"tool_call"|"approval"|"answer"|"tool_output"|"tool_result"|"todo"|"plan"|"usage"|"retry"|"rewound"|"redone"|"settings"|"notice"|"error"|"turn_end"
 
 ---@alias koda.Event table one of the classes above, told apart by `type`

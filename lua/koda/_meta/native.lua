@@ -90,6 +90,21 @@ function Native.answer(id, answer) end
 ---@return koda.Error?
 function Native.events(session, callback) end
 
+--- Takes back a message and all that followed it; without `message` the last turn. A `rewound` event tells of it.
+---@param session string
+---@param what { message?: integer, files?: boolean, conversation?: boolean }
+---@param callback fun(report?: koda.Rewound, problem?: koda.Error)
+---@return true?
+---@return koda.Error?
+function Native.rewind(session, what, callback) end
+
+--- Does again what was taken back last. A `redone` event tells of it.
+---@param session string
+---@param callback fun(report?: koda.Rewound, problem?: koda.Error)
+---@return true?
+---@return koda.Error?
+function Native.redo(session, callback) end
+
 --- Lists the stored sessions, newest first.
 ---@param cwd? string only those of this project
 ---@param callback fun(sessions?: koda.SessionInfo[], problem?: koda.Error)

@@ -108,6 +108,9 @@ local function fresh()
       window.reveal(call.body)
     end
   end
+  keys.set(buf, "n", "rewind", function()
+    require("koda.chat.rewind").ask(made, vim.api.nvim_win_get_cursor(0)[1] - 1)
+  end)
   keys.set(buf, "n", "unfold", unfold, { "za", keys.of("unfold") })
   vim.keymap.set("n", "i", function()
     local wins = window.get()

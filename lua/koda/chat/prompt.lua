@@ -41,6 +41,12 @@ function M.buffer(send, map)
   return buf
 end
 
+--- Puts a text in the place of what is written; undo brings that back.
+---@param text string
+function M.replace(text)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, "\n", { plain = true }))
+end
+
 --- Adds a text that could not be sent to what is written, so that it is not lost.
 ---@param text string
 function M.keep(text)

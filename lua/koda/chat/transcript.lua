@@ -110,6 +110,20 @@ function Transcript:paint(from, to, group)
   end
 end
 
+--- Marks a row, so that it is found again when rows above it come or go.
+---@param row integer
+---@return integer # names the mark
+function Transcript:mark(row)
+  return vim.api.nvim_buf_set_extmark(self.buf, NS, row, 0, {})
+end
+
+--- Finds a row that was marked.
+---@param mark integer
+---@return integer
+function Transcript:row_of(mark)
+  return vim.api.nvim_buf_get_extmark_by_id(self.buf, NS, mark, {})[1] or 0
+end
+
 --- Gives rows that come and go together one highlight.
 ---@param from integer
 ---@param to integer not included

@@ -1,6 +1,7 @@
 --- From events to the transcript: what each event looks like.
 
 local calls = require("koda.chat.calls")
+local undone = require("koda.chat.undone")
 
 local M = {}
 
@@ -9,6 +10,9 @@ local M = {}
 ---@field calls table<string, koda.chat.Call> by id
 ---@field last? string what was drawn last
 ---@field info koda.chat.Info what the bar shows
+---@field messages { number: integer, mark: integer, text: string }[] the user's messages that stand, as they were drawn
+---@field undone { messages: table[], mark?: integer }[] what was taken back and may be done again
+---@field count integer messages of the user so far
 ---@field is_reviving? boolean while it is drawn anew from what is stored
 
 ---@class koda.chat.Info
@@ -27,7 +31,7 @@ local M = {}
 ---@return koda.chat.View
 function M.new(transcript)
   local info = { state = "idle", model = "", mode = "", trust = "", input = 0, output = 0, queued = 0 }
-  return { transcript = transcript, calls = {}, info = info }
+  return { transcript = transcript, calls = {}, info = info, messages = {}, undone = {}, count = 0 }
 end
 
 ---@param text string
@@ -43,6 +47,7 @@ local TIGHT = { KodaNotice = true }
 ---@param mark string
 ---@param text string
 ---@param group string
+---@return integer # its first row
 local function say(view, mark, text, group)
   local lines = lines_of(text)
   for index, line in ipairs(lines) do
@@ -53,6 +58,7 @@ local function say(view, mark, text, group)
     view.transcript:spans(row, { { 0, #mark, "KodaUserMark" } })
   end
   view.last = group
+  return row
 end
 
 ---@param view koda.chat.View
@@ -113,7 +119,10 @@ end
 
 function DRAW.user_message(view, event)
   local text = event.text .. context_gist(event.context)
-  say(view, "❯ ", text, "KodaUser")
+  local row = say(view, "❯ ", text, "KodaUser")
+  view.count = view.count + 1
+  view.messages[#view.messages + 1] = { number = view.count, mark = view.transcript:mark(row), text = event.text }
+  view.undone = {}
   view.info.queued = math.max(view.info.queued - 1, 0)
   view.info.state = "thinking"
 end
@@ -194,6 +203,14 @@ function DRAW.retry(view, event)
   local text = ("%s; try %d in %.1f s"):format(event.reason, event.attempt + 1, event.wait_ms / 1000)
   say(view, "↻ ", text, "KodaNotice")
   view.info.state, view.info.retry_at = "retrying", vim.uv.now() + event.wait_ms
+end
+
+function DRAW.rewound(view, event)
+  undone.take(view, event, say)
+end
+
+function DRAW.redone(view, event)
+  undone.give(view, event, say)
 end
 
 function DRAW.note(view, event)

@@ -222,14 +222,6 @@ function M.apply(buf, change, unsaved)
   return after
 end
 
---- Shows a file that was just written in its buffer, if one is loaded.
----@param path string
-function M.refresh(path)
-  local buf = find(path)
-  if buf then
-    catch_up(buf)
-  end
-end
 
 --- Unloads the buffer of a deleted file if no window shows it and nothing in it would be lost.
 ---@param path string
@@ -242,6 +234,17 @@ function M.forget(path)
   end
 end
 
+--- Shows a file that was just written, or removed, in its buffer, if one is loaded.
+---@param path string
+function M.refresh(path)
+  local buf = find(path)
+  if buf and not vim.uv.fs_lstat(path) then
+    M.forget(path)
+  elseif buf then
+    catch_up(buf)
+  end
+end
+
 ---@return integer[] # loaded buffers of files
 local function files()
   return vim.tbl_filter(function(buf)
@@ -249,6 +252,12 @@ local function files()
       and vim.bo[buf].buftype == ""
       and vim.api.nvim_buf_get_name(buf) ~= ""
   end, vim.api.nvim_list_bufs())
+end
+
+--- Names the loaded buffers of files.
+---@return string[]
+function M.loaded_files()
+  return vim.tbl_map(vim.api.nvim_buf_get_name, files())
 end
 
 --- Describes each buffer with unsaved changes.

@@ -154,6 +154,7 @@ impl Dispatcher {
             () = self.cancel.cancelled() => return stopped(call, prepared.tool),
             () = place.reached() => {}
         }
+        self.session.tell_unkept(&prepared).await;
         let review = match self.permit(call, &prepared).await {
             Ok(review) => review,
             Err(result) => return *result,
@@ -161,7 +162,10 @@ impl Dispatcher {
         if self.cancel.is_cancelled() {
             return stopped(call, prepared.tool);
         }
-        self.work(call, prepared, review).await
+        let opened = self.session.keep_before(&prepared).await;
+        let result = self.work(call, prepared, review).await;
+        self.session.keep_after(opened).await;
+        result
     }
 
     /// Judges a call and asks the user where that is the verdict; an error is the result of a call that

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use koda_protocol::checkpoint::Checkpoints;
 use koda_protocol::port::{Clock, EventSink, Model};
 use koda_protocol::rule::Rules;
 use koda_protocol::{CallId, Decision, Mode, SessionId, ToolCall, ToolPolicy, Trust, UserError, Verdict};
@@ -50,6 +51,8 @@ pub struct EngineParts {
     pub registry: Arc<Registry>,
     /// The ports of the tools; the approver is whoever answers for the user.
     pub ports: Ports,
+    /// What files were.
+    pub checkpoints: Arc<dyn Checkpoints>,
     /// The rules that last.
     pub rules: Arc<dyn Rules>,
     /// The clock.
@@ -190,6 +193,7 @@ impl Engine {
             workplace: Workplace::new(root, home.clone()).with_config(instructions.config.clone()),
             current: Current { mode: *mode, trust: *trust, model: String::new() },
             stored,
+            keeps: keep,
         })
     }
 

@@ -94,7 +94,7 @@ impl History {
     }
 
     /// Puts a stored conversation before this one, which has messages of the user at most.
-    pub fn recall(&mut self, events: &[Envelope]) {
+    pub fn recall<'a>(&mut self, events: impl IntoIterator<Item = &'a Envelope>) {
         let new = std::mem::take(self);
         for envelope in events {
             self.take_in(&envelope.event);

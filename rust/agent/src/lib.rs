@@ -6,6 +6,7 @@
 //! [`Desk`].
 
 mod asking;
+mod checkpoint;
 mod context;
 mod desk;
 mod dispatch;
@@ -30,5 +31,5 @@ pub use engine::{AgentSettings, Engine, EngineParts, OpenSession, ToolRequest};
 pub use instructions::InstructionSettings;
 pub use notes::Note;
 pub use prompt::PromptPart;
-pub use session::{Change, Current, Session, Snapshot};
+pub use session::{Change, Current, Rewind, Rewound, Session, Snapshot};
 pub use spending::Budget;

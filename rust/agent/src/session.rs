@@ -3,6 +3,7 @@
 mod conversation;
 mod money;
 mod prompting;
+mod rewind;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +17,7 @@ use serde_json::Value;
 use tokio::sync::{Mutex as AsyncMutex, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::checkpoint::Keeper;
 use crate::engine::{EngineParts, Shared};
 use crate::history::History;
 use crate::instructions::Nested;
@@ -24,6 +26,8 @@ use crate::notes::Notes;
 use crate::prompt::PromptPart;
 use crate::refusals::Refusals;
 use crate::spending::Purse;
+
+pub use rewind::{Rewind, Rewound};
 
 /// What may change within a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +90,8 @@ pub(crate) struct SessionParts {
     pub current: Current,
     /// What is stored of it, if it is resumed.
     pub stored: Option<Stored>,
+    /// Whether it is a conversation, whose changes can be taken back.
+    pub keeps: bool,
 }
 
 struct State {
@@ -96,6 +102,8 @@ struct State {
     rules: Option<Vec<Rule>>,
     refused: Refusals,
     history: History,
+    /// Messages of the user so far, those that were taken back too.
+    messages: u64,
     queued: VecDeque<(String, String)>,
     notes: Notes,
     running: Option<CancellationToken>,
@@ -114,6 +122,8 @@ pub struct Session {
     emitter: Arc<Emitter>,
     workplace: Workplace,
     memory: Arc<SessionState>,
+    /// None for calls outside of a conversation.
+    keeper: Option<Keeper>,
     recall: AsyncMutex<Recall>,
     system: AsyncMutex<Option<(Mode, Trust, Vec<PromptPart>)>>,
     nested: Nested,
@@ -126,7 +136,7 @@ pub struct Session {
 impl Session {
     /// Builds a session. Its first event is the engine's to emit.
     pub(crate) fn new(parts: SessionParts) -> Arc<Self> {
-        let SessionParts { id, shared, emitter, workplace, current, stored } = parts;
+        let SessionParts { id, shared, emitter, workplace, current, stored, keeps } = parts;
         let state = State {
             current,
             unattended: false,
@@ -134,6 +144,7 @@ impl Session {
             rules: None,
             refused: Refusals::default(),
             history: History::default(),
+            messages: 0,
             queued: VecDeque::new(),
             notes: Notes::default(),
             running: None,
@@ -142,8 +153,13 @@ impl Session {
             last_usage: None,
             purse: Purse::default(),
         };
+        let keeper = keeps.then(|| {
+            let EngineParts { checkpoints, ports, .. } = &shared.parts;
+            Keeper::new(id.clone(), checkpoints.clone(), ports.editor.clone())
+        });
         Arc::new(Self {
             id,
+            keeper,
             shared,
             emitter,
             workplace,

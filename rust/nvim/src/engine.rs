@@ -11,7 +11,7 @@ use koda_protocol::port::{Store, Terminals};
 use koda_protocol::rule::Rules;
 use koda_shell::sandbox::Sandbox;
 use koda_shell::{Pool, PoolOptions};
-use koda_store::RuleFile;
+use koda_store::{CheckpointLimits, RuleFile, SqliteCheckpoints};
 use koda_tools::{Ports, Registry};
 use mlua::prelude::{Lua, LuaFunction};
 use tokio::runtime::Runtime;
@@ -118,6 +118,7 @@ fn build(lua: &Lua, settings: Settings, deliver: LuaFunction) -> Result<Koda, Us
             store: store.clone(),
             approver: desk.clone(),
         },
+        checkpoints: Arc::new(SqliteCheckpoints::new(&settings.data_dir, checkpoint_limits(&settings))),
         rules: rules.clone(),
         clock: Arc::new(SystemClock),
         sinks: vec![Arc::new(outbox)],
@@ -170,6 +171,14 @@ fn agent_settings(settings: &Settings) -> AgentSettings {
         home: env("HOME").map(PathBuf::from),
         budget: budget(settings),
         instructions: instructions(settings),
+    }
+}
+
+fn checkpoint_limits(settings: &Settings) -> CheckpointLimits {
+    let default = CheckpointLimits::default();
+    CheckpointLimits {
+        file_bytes: settings.checkpoints.max_file_bytes.unwrap_or(default.file_bytes),
+        days: settings.checkpoints.days.unwrap_or(default.days),
     }
 }
 

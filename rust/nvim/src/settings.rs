@@ -36,6 +36,8 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// Files with instructions.
     pub instructions: Instructions,
+    /// What undo can give back.
+    pub checkpoints: Kept,
     /// Terminals.
     pub terminal: Terminal,
     /// What confines commands.
@@ -68,6 +70,16 @@ pub struct Instructions {
     pub max_bytes: Option<usize>,
     /// Whether Cursor's rules are told as well.
     pub cursor: bool,
+}
+
+/// Settings of checkpoints; absent is the store's default.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Kept {
+    /// Bytes of a file that undo can give back.
+    pub max_file_bytes: Option<u64>,
+    /// Days that a change can be taken back.
+    pub days: Option<u64>,
 }
 
 /// Settings of terminals.

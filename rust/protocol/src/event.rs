@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::call::ToolCall;
+use crate::checkpoint::TakenBack;
 use crate::cost::{Costs, Spent};
 use crate::error::UserError;
 use crate::id::{AskId, CallId, SessionId};
@@ -181,6 +182,32 @@ pub enum Event {
         wait_ms: u64,
         /// What failed.
         reason: String,
+    },
+    /// The user took back a message and all that followed it. Redo brings it again, before the next message.
+    Rewound {
+        /// The number of the message in the session, from 1.
+        message: u64,
+        /// Whether files were given back.
+        files: bool,
+        /// Whether the conversation goes on from before the message.
+        conversation: bool,
+        /// What the message said.
+        text: String,
+        /// What became of files, as far as anything did.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<TakenBack>,
+    },
+    /// What was taken back last was brought again.
+    Redone {
+        /// The number of the message in the session, from 1.
+        message: u64,
+        /// Whether files were changed again.
+        files: bool,
+        /// Whether the conversation goes on from its old end.
+        conversation: bool,
+        /// What became of files, as far as anything did.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<TakenBack>,
     },
     /// Mode, trust or model changed within the session.
     Settings {

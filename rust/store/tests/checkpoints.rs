@@ -1,5 +1,7 @@
 //! Checkpoints: what is kept comes back byte by byte, whatever kind of file it was.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -57,6 +57,24 @@ pub fn three_way(base: &str, ours: &str, theirs: &str) -> Merged {
     Merged { text: joined(&merged.text), conflicts }
 }
 
+/// Tells where a line of one text, from 1, stands in another; where it was changed, where the change stands.
+pub fn carry_line(old: &str, new: &str, line: usize) -> usize {
+    let (before, after) = (split(old), split(new));
+    let index = line.saturating_sub(1);
+    let (mut gone, mut come) = (0, 0);
+    for change in changes(&before, &after) {
+        if change.base.start > index {
+            break;
+        }
+        if change.base.contains(&index) {
+            return change.base.start + come + 1 - gone;
+        }
+        gone += change.base.len();
+        come += change.lines.len();
+    }
+    index + come + 1 - gone
+}
+
 /// Joins lines. One without an end that is not the last any more gets one: two lines never become one.
 fn joined(lines: &[&str]) -> String {
     let mut text = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum());

@@ -42,6 +42,11 @@ impl SessionState {
         }
     }
 
+    /// Forgets everything: the conversation that it came from was taken back.
+    pub fn reset(&self) {
+        *self.lock() = Inner::default();
+    }
+
     /// Forgets a file.
     pub fn forget(&self, path: &Path) {
         self.lock().read.remove(path);

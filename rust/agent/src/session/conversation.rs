@@ -5,9 +5,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use koda_protocol::{CallId, Event, Judged, Message, Outcome, ToolResult, UnixMillis, UserError};
+use koda_protocol::{CallId, Envelope, Event, Judged, Message, Outcome, ToolResult, UnixMillis, UserError};
 
 use super::{Recall, Session, State};
+use crate::checkpoint::Timeline;
 use crate::notes::Note;
 use crate::{history, judged, spending, turn};
 
@@ -31,6 +32,7 @@ impl Session {
         }
         while let Some((text, context)) = state.queued.pop_front() {
             state.history.push_user(&text, &context);
+            state.messages += 1;
             self.emitter.emit(Event::UserMessage { text, context });
             taken = true;
         }
@@ -64,12 +66,10 @@ impl Session {
         };
         match stored.and_then(|events| events.map_err(|error| error.to_string())) {
             Ok(events) => {
-                let mut state = self.lock();
-                state.history.recall(&events);
-                events.iter().for_each(|envelope| self.memory.restore(&envelope.event));
-                state.total = history::total(&events);
-                state.purse.session = spending::total(&events);
+                self.take_up(events);
                 *recall = Recall::Done;
+                drop(recall);
+                self.seal().await;
                 Ok(())
             }
             Err(problem) => {
@@ -79,6 +79,16 @@ impl Session {
                 Err(error)
             }
         }
+    }
+
+    fn take_up(&self, events: Vec<Envelope>) {
+        let mut state = self.lock();
+        state.total = history::total(&events);
+        state.purse.session = spending::total(&events);
+        let timeline = Timeline::of(events);
+        state.messages += timeline.messages();
+        state.history.recall(timeline.standing());
+        timeline.standing().for_each(|envelope| self.memory.restore(&envelope.event));
     }
 
     /// Tells whether what is stored could not be read, so that only opening it anew can help.

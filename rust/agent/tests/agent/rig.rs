@@ -8,7 +8,7 @@ use std::time::Duration;
 use koda_agent::{
     AgentSettings, Budget, Desk, Engine, EngineParts, InstructionSettings, OpenSession, Session,
 };
-use koda_protocol::double::{MemoryEditor, MemoryRules, MemoryStore, TestClock};
+use koda_protocol::double::{MemoryCheckpoints, MemoryEditor, MemoryRules, MemoryStore, TestClock};
 use koda_protocol::event::Answer;
 use koda_protocol::port::{Editor, EventSink, ModelRequest, Store};
 use koda_protocol::{
@@ -89,6 +89,7 @@ impl Setup {
                 store: self.store.clone(),
                 approver: desk.clone(),
             },
+            checkpoints: Arc::new(MemoryCheckpoints::default()),
             rules: Arc::new(MemoryRules::default()),
             clock: Arc::new(TestClock::new(UnixMillis(1_709_164_800_000))),
             sinks: vec![Arc::new(Sink(sender))],

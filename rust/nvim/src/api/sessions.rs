@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use koda_agent::{Change, OpenSession};
+use koda_agent::{Change, OpenSession, Rewind};
 use koda_protocol::{Judged, Mode, SessionId, Trust, UserError};
 use mlua::prelude::{Lua, LuaFunction, LuaResult, LuaTable, LuaValue};
 use mlua::{LuaSerdeExt, RegistryKey};
@@ -31,6 +31,14 @@ struct Set {
     trust: Option<Trust>,
 }
 
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Back {
+    message: Option<u64>,
+    files: Option<bool>,
+    conversation: Option<bool>,
+}
+
 /// Adds the functions to `table`.
 pub fn register(lua: &Lua, table: &LuaTable) -> LuaResult<()> {
     table.set("open", function(lua, open)?)?;
@@ -50,6 +58,8 @@ pub fn register(lua: &Lua, table: &LuaTable) -> LuaResult<()> {
     )?;
     table.set("set", function(lua, set)?)?;
     table.set("judged", function(lua, judged)?)?;
+    table.set("rewind", function(lua, rewind)?)?;
+    table.set("redo", function(lua, redo)?)?;
     table.set("sessions", function(lua, sessions)?)?;
     table.set("events", function(lua, events)?)
 }
@@ -95,6 +105,23 @@ fn judged(lua: &Lua, koda: &Koda, (session, judged): (String, LuaValue)) -> Resu
     let judged: Judged = convert::read(lua, "judged", judged)?;
     koda.engine.session(&session.into())?.judged(&judged);
     Ok(true)
+}
+
+/// Takes back the last turn, or all from a message on.
+fn rewind(
+    lua: &Lua,
+    koda: &Koda,
+    (session, what, callback): (String, LuaValue, LuaFunction),
+) -> Result<bool, UserError> {
+    let Back { message, files, conversation } = convert::read(lua, "rewind", what)?;
+    let session = koda.engine.session(&session.into())?;
+    let what = Rewind { message, files: files.unwrap_or(true), conversation: conversation.unwrap_or(true) };
+    later(lua, koda, callback, async move { session.rewind(what).await })
+}
+
+fn redo(lua: &Lua, koda: &Koda, (session, callback): (String, LuaFunction)) -> Result<bool, UserError> {
+    let session = koda.engine.session(&session.into())?;
+    later(lua, koda, callback, async move { session.redo().await })
 }
 
 fn sessions(

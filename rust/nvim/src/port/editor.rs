@@ -1,5 +1,6 @@
 //! The editor port: buffers through `lua/koda/port/editor.lua`, other files from the disk.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -49,6 +50,10 @@ fn function(lua: &Lua, name: &str) -> LuaResult<LuaFunction> {
 /// Paths cross as bytes: they need not be valid UTF-8.
 fn lua_path(lua: &Lua, path: &Path) -> LuaResult<LuaString> {
     lua.create_string(path.as_os_str().as_encoded_bytes())
+}
+
+fn bytes_path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes))
 }
 
 /// Reads what Lua tells of a loaded buffer.
@@ -183,6 +188,19 @@ impl Editor for NvimEditor {
         disk::blocking(path.to_owned(), disk::delete).await?;
         let wanted = path.to_owned();
         self.on_main(move |lua| function(lua, "forget")?.call::<()>(lua_path(lua, &wanted)?).map(Ok)).await
+    }
+
+    async fn loaded(&self) -> Result<Vec<PathBuf>, EditorError> {
+        let paths = self.on_main(|lua| {
+            let names = function(lua, "loaded_files")?.call::<Vec<LuaString>>(())?;
+            Ok(Ok(names.iter().map(|name| bytes_path(&name.as_bytes())).collect()))
+        });
+        paths.await
+    }
+
+    async fn reload(&self, path: &Path) -> Result<(), EditorError> {
+        let wanted = path.to_owned();
+        self.on_main(move |lua| function(lua, "refresh")?.call::<()>(lua_path(lua, &wanted)?).map(Ok)).await
     }
 
     async fn unsaved(&self) -> Result<Vec<(PathBuf, Arc<str>)>, EditorError> {

@@ -139,6 +139,17 @@ pub trait Editor: Send + Sync {
     /// Removes a file or an empty directory, and unloads its buffer if that has no unsaved changes.
     async fn delete(&self, path: &Path) -> Result<(), EditorError>;
 
+    /// Returns the paths of the files that buffers hold, as the buffers are called.
+    async fn loaded(&self) -> Result<Vec<PathBuf>, EditorError> {
+        Ok(Vec::new())
+    }
+
+    /// Shows what somebody else wrote to a file, or that it is gone, in its buffer, where one holds it and would
+    /// lose nothing.
+    async fn reload(&self, _path: &Path) -> Result<(), EditorError> {
+        Ok(())
+    }
+
     /// Returns path and text of each loaded buffer with unsaved changes.
     async fn unsaved(&self) -> Result<Vec<(PathBuf, Arc<str>)>, EditorError>;
 

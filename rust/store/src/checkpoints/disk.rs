@@ -95,7 +95,9 @@ pub fn put(path: &Path, from: &OnDisk, to: &OnDisk, bytes: &[u8]) -> io::Result<
         (_, OnDisk::Unkept { reason, .. }) => {
             return Err(io::Error::other(format!("what was there {reason}")));
         }
-        (OnDisk::File { .. }, OnDisk::File { mode, .. }) => return write(path, bytes, *mode),
+        (OnDisk::File { .. } | OnDisk::Link { .. } | OnDisk::Unkept { .. }, OnDisk::File { mode, .. }) => {
+            return write(path, bytes, *mode);
+        }
         (OnDisk::Folder { .. }, OnDisk::Folder { mode }) => return permit(path, *mode),
         (OnDisk::Absent, _) => {}
         (OnDisk::Folder { .. }, _) => fs::remove_dir(path)?,

@@ -1,5 +1,7 @@
 //! What a merge keeps and what it takes back.
 
+#![allow(clippy::single_range_in_vec_init, reason = "one place is a list of one range")]
+
 use proptest::prelude::*;
 
 use super::*;
@@ -46,6 +48,12 @@ fn where_both_changed_a_line_ours_stands_and_is_told() {
 fn a_last_line_without_an_end_stays_apart() {
     assert_eq!(merged("a", "a\nmine", "b"), ("a\nmine".to_owned(), vec![1..3]));
     assert_eq!(merged("a\nb", "zero\na\nb", "a\nc"), ("zero\na\nc".to_owned(), vec![]));
+}
+
+#[test]
+fn lines_are_found_again_after_a_change() {
+    let (old, new) = ("a\nb\nc\nd\n", "x\ny\na\nc\nD\n");
+    assert_eq!([1, 2, 3, 4].map(|line| carry_line(old, new, line)), [3, 4, 4, 5]);
 }
 
 fn line() -> impl Strategy<Value = String> {
