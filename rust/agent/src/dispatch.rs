@@ -154,7 +154,6 @@ impl Dispatcher {
             () = self.cancel.cancelled() => return stopped(call, prepared.tool),
             () = place.reached() => {}
         }
-        self.session.tell_unkept(&prepared).await;
         let review = match self.permit(call, &prepared).await {
             Ok(review) => review,
             Err(result) => return *result,
@@ -162,6 +161,7 @@ impl Dispatcher {
         if self.cancel.is_cancelled() {
             return stopped(call, prepared.tool);
         }
+        self.session.tell_unkept(&prepared).await;
         let opened = self.session.keep_before(&prepared).await;
         let result = self.work(call, prepared, review).await;
         self.session.keep_after(opened).await;

@@ -73,7 +73,8 @@ impl Session {
         written.map(|touch| touch.path.as_path().to_owned()).collect()
     }
 
-    /// Tells the user, before a call is asked for or run, which of its files can't be given back.
+    /// Tells the user, before a call runs, which of its files can't be given back. Not before it is asked
+    /// for: the questions of a step come in the order of its calls.
     pub(crate) async fn tell_unkept(&self, prepared: &Prepared) {
         let (Some(keeper), paths) = (&self.keeper, Self::written(prepared)) else { return };
         if paths.is_empty() {
