@@ -7,6 +7,7 @@
 mod checkpoints;
 mod database;
 mod recall;
+mod replace;
 mod rules;
 mod sessions;
 mod spill;

@@ -4,8 +4,8 @@
 //! reading needs no lock, since the file is replaced in one step. A file that can't be understood is an error and
 //! stays as it is: rules that deny must not vanish.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use koda_protocol::UnixMillis;
@@ -13,6 +13,7 @@ use koda_protocol::port::StoreError;
 use koda_protocol::rule::{Rule, Rules};
 use serde::{Deserialize, Serialize};
 
+use crate::replace::replace;
 use crate::{failed, private_dir};
 
 /// The version of the file's form.
@@ -69,16 +70,12 @@ impl RuleFile {
         lock.lock()?;
         let mut content = self.read()?;
         let result = change(&mut content);
-        self.replace(&content)?;
+        self.write(&content)?;
         Ok(result)
     }
 
-    fn replace(&self, content: &Content) -> io::Result<()> {
-        let new = self.path.with_extension("new");
-        let mut file: File = private().create(true).truncate(true).open(&new)?;
-        file.write_all(&serde_json::to_vec_pretty(content)?)?;
-        file.sync_all()?;
-        fs::rename(&new, &self.path)
+    fn write(&self, content: &Content) -> io::Result<()> {
+        replace(&self.path, &serde_json::to_vec_pretty(content)?, 0o600)
     }
 }
 

@@ -84,12 +84,12 @@ impl Checkpoints for MemoryCheckpoints {
         let mut inner = lock(&self.0);
         let last = inner
             .changes
-            .iter()
-            .rev()
-            .find(|(of, among, change)| of == session && *among == set && change.path == path);
+            .iter_mut()
+            .rfind(|(of, among, change)| of == session && *among == set && change.path == path);
         if let Some((.., change)) = last
             && change.after.as_ref() == Some(before)
         {
+            change.after = None;
             return Ok(change.id);
         }
         let id = ChangeId(inner.changes.last().map_or(1, |(.., last)| last.id.0 + 1));

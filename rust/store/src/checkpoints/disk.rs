@@ -1,16 +1,17 @@
 //! What stands at a path, and putting something else there.
 
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use koda_protocol::checkpoint::{ContentId, OnDisk};
 use koda_protocol::port::StoreError;
 
 use crate::failed;
+use crate::replace::replace;
 
 /// The permission bits of a mode.
 const PERMISSIONS: u32 = 0o7777;
@@ -96,7 +97,7 @@ pub fn put(path: &Path, from: &OnDisk, to: &OnDisk, bytes: &[u8]) -> io::Result<
             return Err(io::Error::other(format!("what was there {reason}")));
         }
         (OnDisk::File { .. } | OnDisk::Link { .. } | OnDisk::Unkept { .. }, OnDisk::File { mode, .. }) => {
-            return write(path, bytes, *mode);
+            return replace(path, bytes, *mode);
         }
         (OnDisk::Folder { .. }, OnDisk::Folder { mode }) => return permit(path, *mode),
         (OnDisk::Absent, _) => {}
@@ -109,7 +110,7 @@ pub fn put(path: &Path, from: &OnDisk, to: &OnDisk, bytes: &[u8]) -> io::Result<
         fs::create_dir_all(parent)?;
     }
     match to {
-        OnDisk::File { mode, .. } => write(path, bytes, *mode),
+        OnDisk::File { mode, .. } => replace(path, bytes, *mode),
         OnDisk::Link { .. } => symlink(path_of(bytes.to_vec()), path),
         OnDisk::Folder { mode } => {
             fs::create_dir(path)?;
@@ -121,24 +122,4 @@ pub fn put(path: &Path, from: &OnDisk, to: &OnDisk, bytes: &[u8]) -> io::Result<
 
 fn permit(path: &Path, mode: u32) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
-}
-
-/// Writes a file in one step: whoever reads it, or ends in between, has the old one or the new one.
-fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".koda-{}", std::process::id()));
-    let new = path.with_file_name(name);
-    let filled = fill(&new, bytes, mode).and_then(|()| fs::rename(&new, path));
-    if filled.is_err() {
-        // What is left of it is nobody's.
-        let _ = fs::remove_file(&new);
-    }
-    filled
-}
-
-fn fill(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.write_all(bytes)?;
-    permit(path, mode)
 }

@@ -39,6 +39,8 @@ const DATABASE: Kind = Kind {
     ],
 };
 
+const MILLIS_PER_DAY: u64 = 24 * 60 * 60 * 1000;
+
 /// What is kept.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckpointLimits {
@@ -75,7 +77,9 @@ impl SqliteCheckpoints {
     fn open_database(&self) -> Result<Connection, StoreError> {
         private_dir(&self.dir).map_err(|error| failed(&self.dir, &error))?;
         let database = database::open(&self.dir, &DATABASE)?;
-        let oldest = now().saturating_sub(i64::try_from(self.limits.days * 86_400_000).unwrap_or(i64::MAX));
+        let oldest = now().saturating_sub(
+            i64::try_from(self.limits.days.saturating_mul(MILLIS_PER_DAY)).unwrap_or(i64::MAX),
+        );
         forget(&database.writer, oldest).map_err(|error| failed(&database.path, &error))?;
         Ok(database.writer)
     }
