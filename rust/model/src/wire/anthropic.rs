@@ -7,8 +7,8 @@ use koda_protocol::port::{ModelEvent, StopReason};
 use serde_json::Value;
 
 use super::calls::{Calls, Piece};
-use super::text::{Joiner, parse};
-use super::{count, signature, stop_reason};
+use super::prose::Prose;
+use super::{count, parsed, signature, stop_reason};
 use crate::failure::{Context, Failure};
 
 /// What a content block is.
@@ -25,8 +25,7 @@ enum Block {
 pub(crate) struct Reader {
     blocks: HashMap<u64, Block>,
     calls: Calls,
-    text: Joiner,
-    reasoning: Joiner,
+    prose: Prose,
     usage: Usage,
     counted: bool,
     stop: Option<String>,
@@ -39,8 +38,7 @@ impl Reader {
         Self {
             blocks: HashMap::new(),
             calls: Calls::new(taken),
-            text: Joiner::default(),
-            reasoning: Joiner::default(),
+            prose: Prose::default(),
             usage: Usage::default(),
             counted: false,
             stop: None,
@@ -50,16 +48,7 @@ impl Reader {
     }
 
     pub(super) fn frame(&mut self, data: &str, out: &mut Vec<ModelEvent>) -> Result<(), Failure> {
-        let data = data.trim();
-        if data.is_empty() || data == "[DONE]" {
-            return Ok(());
-        }
-        let frame = match parse(data) {
-            Ok(frame) => frame,
-            // What trails a complete message does not spoil it.
-            Err(_) if self.complete() => return Ok(()),
-            Err(error) => return Err(self.context.unreadable(&error, data)),
-        };
+        let Some(frame) = parsed(data, self.complete(), &self.context)? else { return Ok(()) };
         let index = frame.get("index").and_then(Value::as_u64).unwrap_or_default();
         match frame.get("type").and_then(Value::as_str).unwrap_or_default() {
             "message_start" => self.count(frame.pointer("/message/usage")),
@@ -87,11 +76,11 @@ impl Reader {
         let word = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default();
         let kind = match word("type") {
             "text" => {
-                self.text(word("text"), out);
+                self.prose.say(word("text"), out);
                 Block::Text
             }
             "thinking" => {
-                self.think(word("thinking"), out);
+                self.prose.think(word("thinking"), out);
                 Block::Thinking { signature: word("signature").to_owned() }
             }
             "redacted_thinking" => {
@@ -114,10 +103,10 @@ impl Reader {
     fn delta(&mut self, index: u64, delta: &Value, out: &mut Vec<ModelEvent>) {
         let word = |name: &str| delta.get(name).and_then(Value::as_str);
         if let Some(text) = word("text") {
-            self.text(text, out);
+            self.prose.say(text, out);
         }
         if let Some(text) = word("thinking") {
-            self.think(text, out);
+            self.prose.think(text, out);
         }
         match self.blocks.get_mut(&index) {
             Some(Block::Thinking { signature }) => signature.push_str(word("signature").unwrap_or_default()),
@@ -147,20 +136,6 @@ impl Reader {
                 out.extend(self.calls.complete(index));
             }
             _ => {}
-        }
-    }
-
-    fn text(&mut self, piece: &str, out: &mut Vec<ModelEvent>) {
-        let text = self.text.push(piece.to_owned());
-        if !text.is_empty() {
-            out.push(ModelEvent::Text(text));
-        }
-    }
-
-    fn think(&mut self, piece: &str, out: &mut Vec<ModelEvent>) {
-        let text = self.reasoning.push(piece.to_owned());
-        if !text.is_empty() {
-            out.push(ModelEvent::Reasoning(text));
         }
     }
 
@@ -195,8 +170,7 @@ impl Reader {
         for index in open {
             self.close(index, out);
         }
-        out.extend(self.reasoning.finish().map(ModelEvent::Reasoning));
-        out.extend(self.text.finish().map(ModelEvent::Text));
+        self.prose.finish(out);
         out.extend(self.calls.drain());
         if std::mem::take(&mut self.counted) {
             out.push(ModelEvent::Usage(self.usage));

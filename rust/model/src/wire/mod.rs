@@ -9,6 +9,7 @@ mod anthropic;
 mod calls;
 mod genai_events;
 mod openai;
+mod prose;
 mod responses;
 mod text;
 
@@ -164,6 +165,23 @@ pub(crate) mod signature {
     pub(crate) const RESPONSES: &str = "responses:";
     /// Of a thinking block that came through Bedrock.
     pub(crate) const BEDROCK: &str = "bedrock:";
+}
+
+/// What OpenAI's streams end with, and others now and then.
+const DONE: &str = "[DONE]";
+
+/// Parses the JSON of a frame; none where there is none, or where it is garbage behind a message that is
+/// `complete`, which does not spoil it.
+fn parsed(data: &str, complete: bool, context: &Context) -> Result<Option<Value>, Failure> {
+    let data = data.trim();
+    if data.is_empty() || data == DONE {
+        return Ok(None);
+    }
+    match text::parse(data) {
+        Ok(frame) => Ok(Some(frame)),
+        Err(_) if complete => Ok(None),
+        Err(error) => Err(context.unreadable(&error, data)),
+    }
 }
 
 /// Returns a counter that is no whole number of tokens as unknown.

@@ -7,15 +7,14 @@ use koda_protocol::port::{ModelEvent, StopReason};
 use serde_json::Value;
 
 use super::calls::{Calls, Piece};
-use super::text::{Joiner, parse};
-use super::{count, stop_reason};
+use super::prose::Prose;
+use super::{DONE, count, parsed, stop_reason};
 use crate::failure::{Context, Failure};
 
 /// One stream's state.
 pub(crate) struct Reader {
     calls: Calls,
-    text: Joiner,
-    reasoning: Joiner,
+    prose: Prose,
     usage: Option<Usage>,
     stop: Option<String>,
     done: bool,
@@ -26,8 +25,7 @@ impl Reader {
     pub(super) fn new(taken: HashSet<String>, context: Context) -> Self {
         Self {
             calls: Calls::new(taken),
-            text: Joiner::default(),
-            reasoning: Joiner::default(),
+            prose: Prose::default(),
             usage: None,
             stop: None,
             done: false,
@@ -36,20 +34,11 @@ impl Reader {
     }
 
     pub(super) fn frame(&mut self, data: &str, out: &mut Vec<ModelEvent>) -> Result<(), Failure> {
-        let data = data.trim();
-        if data.is_empty() {
-            return Ok(());
-        }
-        if data == "[DONE]" {
+        if data.trim() == DONE {
             self.done = true;
             return Ok(());
         }
-        let chunk = match parse(data) {
-            Ok(chunk) => chunk,
-            // What trails a complete message does not spoil it.
-            Err(_) if self.complete() => return Ok(()),
-            Err(error) => return Err(self.context.unreadable(&error, data)),
-        };
+        let Some(chunk) = parsed(data, self.complete(), &self.context)? else { return Ok(()) };
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
             return Err(self.context.object(error));
         }
@@ -80,15 +69,15 @@ impl Reader {
 
     fn delta(&mut self, delta: &Value, out: &mut Vec<ModelEvent>) {
         let reasoning = ["reasoning_content", "reasoning"].iter().find_map(|name| delta.get(*name)?.as_str());
-        self.reasoning(reasoning.unwrap_or_default(), out);
+        self.prose.think(reasoning.unwrap_or_default(), out);
         match delta.get("content") {
-            Some(Value::String(text)) => self.text(text, out),
+            Some(Value::String(text)) => self.prose.say(text, out),
             // Mistral's reasoning models send a list of typed pieces.
             Some(Value::Array(pieces)) => pieces.iter().for_each(|piece| self.typed(piece, out)),
             _ => {}
         }
         if let Some(text) = delta.get("refusal").and_then(Value::as_str) {
-            self.text(text, out);
+            self.prose.say(text, out);
         }
         for piece in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             let function = piece.get("function").unwrap_or(piece);
@@ -101,30 +90,16 @@ impl Reader {
 
     fn typed(&mut self, piece: &Value, out: &mut Vec<ModelEvent>) {
         if let Some(text) = piece.get("text").and_then(Value::as_str) {
-            self.text(text, out);
+            self.prose.say(text, out);
         }
         match piece.get("thinking") {
-            Some(Value::String(text)) => self.reasoning(text, out),
+            Some(Value::String(text)) => self.prose.think(text, out),
             Some(Value::Array(inner)) => {
                 for text in inner.iter().filter_map(|part| part.get("text")?.as_str()) {
-                    self.reasoning(text, out);
+                    self.prose.think(text, out);
                 }
             }
             _ => {}
-        }
-    }
-
-    fn text(&mut self, piece: &str, out: &mut Vec<ModelEvent>) {
-        let text = self.text.push(piece.to_owned());
-        if !text.is_empty() {
-            out.push(ModelEvent::Text(text));
-        }
-    }
-
-    fn reasoning(&mut self, piece: &str, out: &mut Vec<ModelEvent>) {
-        let text = self.reasoning.push(piece.to_owned());
-        if !text.is_empty() {
-            out.push(ModelEvent::Reasoning(text));
         }
     }
 
@@ -151,8 +126,7 @@ impl Reader {
     }
 
     pub(super) fn finish(&mut self, out: &mut Vec<ModelEvent>) -> StopReason {
-        out.extend(self.reasoning.finish().map(ModelEvent::Reasoning));
-        out.extend(self.text.finish().map(ModelEvent::Text));
+        self.prose.finish(out);
         out.extend(self.calls.drain());
         out.extend(self.usage.take().map(ModelEvent::Usage));
         stop_reason(self.stop.as_deref(), !self.calls.is_empty())

@@ -8,8 +8,8 @@ use koda_protocol::port::{ModelEvent, StopReason};
 use serde_json::Value;
 
 use super::calls::{Calls, Piece};
-use super::text::{Joiner, parse};
-use super::{count, signature, stop_reason};
+use super::prose::Prose;
+use super::{count, parsed, signature, stop_reason};
 use crate::failure::{Context, Failure};
 
 /// An item of the output, as far as its pieces must be told apart.
@@ -26,8 +26,7 @@ struct Item {
 pub(crate) struct Reader {
     items: Vec<Item>,
     calls: Calls,
-    text: Joiner,
-    reasoning: Joiner,
+    prose: Prose,
     usage: Option<Usage>,
     stop: Option<String>,
     context: Context,
@@ -38,8 +37,7 @@ impl Reader {
         Self {
             items: Vec::new(),
             calls: Calls::new(taken),
-            text: Joiner::default(),
-            reasoning: Joiner::default(),
+            prose: Prose::default(),
             usage: None,
             stop: None,
             context,
@@ -47,30 +45,21 @@ impl Reader {
     }
 
     pub(super) fn frame(&mut self, data: &str, out: &mut Vec<ModelEvent>) -> Result<(), Failure> {
-        let data = data.trim();
-        if data.is_empty() || data == "[DONE]" {
-            return Ok(());
-        }
-        let frame = match parse(data) {
-            Ok(frame) => frame,
-            // What trails a complete message does not spoil it.
-            Err(_) if self.complete() => return Ok(()),
-            Err(error) => return Err(self.context.unreadable(&error, data)),
-        };
+        let Some(frame) = parsed(data, self.complete(), &self.context)? else { return Ok(()) };
         let delta = || frame.get("delta").and_then(Value::as_str).unwrap_or_default();
         match frame.get("type").and_then(Value::as_str).unwrap_or_default() {
             "response.output_item.added" => self.begin(&frame, out),
             "response.output_text.delta" | "response.refusal.delta" => {
                 self.touch(&frame);
-                self.say(delta(), out);
+                self.prose.say(delta(), out);
             }
             "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
                 self.touch(&frame);
-                self.think(delta(), out);
+                self.prose.think(delta(), out);
             }
             // Each part of a summary is a paragraph.
             "response.reasoning_summary_part.added" if count(frame.get("summary_index")) > Some(0) => {
-                self.think("\n\n", out);
+                self.prose.think("\n\n", out);
             }
             "response.function_call_arguments.delta" => {
                 let at = self.touch(&frame);
@@ -150,10 +139,10 @@ impl Reader {
                 self.calls.settle(at, word(item, "arguments"));
                 out.extend(self.calls.complete(at));
             }
-            "message" if !came => self.say(&texts(item, "content"), out),
+            "message" if !came => self.prose.say(&texts(item, "content"), out),
             "reasoning" => {
                 if !came {
-                    self.think(&[texts(item, "summary"), texts(item, "content")].concat(), out);
+                    self.prose.think(&[texts(item, "summary"), texts(item, "content")].concat(), out);
                 }
                 let sealed = word(item, "encrypted_content");
                 if !sealed.is_empty() {
@@ -183,27 +172,12 @@ impl Reader {
         });
     }
 
-    fn say(&mut self, piece: &str, out: &mut Vec<ModelEvent>) {
-        let text = self.text.push(piece.to_owned());
-        if !text.is_empty() {
-            out.push(ModelEvent::Text(text));
-        }
-    }
-
-    fn think(&mut self, piece: &str, out: &mut Vec<ModelEvent>) {
-        let text = self.reasoning.push(piece.to_owned());
-        if !text.is_empty() {
-            out.push(ModelEvent::Reasoning(text));
-        }
-    }
-
     pub(super) fn complete(&self) -> bool {
         self.stop.is_some()
     }
 
     pub(super) fn finish(&mut self, out: &mut Vec<ModelEvent>) -> StopReason {
-        out.extend(self.reasoning.finish().map(ModelEvent::Reasoning));
-        out.extend(self.text.finish().map(ModelEvent::Text));
+        self.prose.finish(out);
         out.extend(self.calls.drain());
         out.extend(self.usage.take().map(ModelEvent::Usage));
         stop_reason(self.stop.as_deref(), !self.calls.is_empty())
