@@ -1,12 +1,10 @@
 --- `:Koda resume`.
 
-local notify = require("koda.notify")
-
 ---@param id string
 local function resume(id)
   local session, problem = require("koda").resume(id)
   if not session then
-    notify.error(problem --[[@as koda.Error]])
+    require("koda.notify").error(problem --[[@as koda.Error]])
   end
 end
 
@@ -15,16 +13,7 @@ return function(call)
   if call.args ~= "" then
     return resume(call.args)
   end
-  local ok, problem = require("koda").sessions(function(sessions, failure)
-    if not sessions then
-      notify.error(failure --[[@as koda.Error]])
-    elseif #sessions == 0 then
-      notify.info("this project has no sessions yet")
-    else
-      resume(sessions[1].id)
-    end
+  require("koda.sessions").with(function(sessions)
+    resume(sessions[1].id)
   end)
-  if not ok then
-    notify.error(problem --[[@as koda.Error]])
-  end
 end

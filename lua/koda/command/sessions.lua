@@ -29,17 +29,5 @@ local function choose(sessions)
 end
 
 return function()
-  local notify = require("koda.notify")
-  local ok, problem = require("koda").sessions(function(sessions, failure)
-    if not sessions then
-      notify.error(failure --[[@as koda.Error]])
-    elseif #sessions == 0 then
-      notify.info("this project has no sessions yet")
-    else
-      choose(sessions)
-    end
-  end)
-  if not ok then
-    notify.error(problem --[[@as koda.Error]])
-  end
+  require("koda.sessions").with(choose)
 end
