@@ -222,7 +222,6 @@ function M.apply(buf, change, unsaved)
   return after
 end
 
-
 --- Unloads the buffer of a deleted file if no window shows it and nothing in it would be lost.
 ---@param path string
 function M.forget(path)

@@ -32,11 +32,12 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Names what in a text looks like a secret.
 pub fn secret_in(text: &str) -> Option<&'static str> {
-    let form = SET.as_ref().and_then(|set| set.matches(text).into_iter().next());
-    if let Some((_, what)) = form.and_then(|index| FORMS.get(index)) {
+    // Without the forms nothing can be ruled out.
+    let (Some(set), Some(named)) = (SET.as_ref(), NAMED.as_ref()) else { return Some("a secret") };
+    if let Some((_, what)) = set.matches(text).into_iter().next().and_then(|index| FORMS.get(index)) {
         return Some(what);
     }
-    let mut values = NAMED.as_ref()?.captures_iter(text).filter_map(|found| found.name("value"));
+    let mut values = named.captures_iter(text).filter_map(|found| found.name("value"));
     values.any(|value| is_value(value.as_str())).then_some("a password or token")
 }
 

@@ -85,7 +85,7 @@ fn by_words(context: &ToolContext, args: &Args) -> Result<Output, StoreError> {
         name => SessionId(name.to_owned()),
     });
     let page = args.page.unwrap_or(1).max(1);
-    let offset = (page - 1) * PAGE;
+    let offset = (page - 1).saturating_mul(PAGE);
     let asked = RecallQuery { words: words.clone(), cwd: cwd(context), session, limit: PAGE, offset };
     let found = context.ports.store.recall(&asked)?;
     if found.hits.is_empty() {
