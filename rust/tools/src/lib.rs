@@ -10,6 +10,7 @@ mod entry;
 pub mod memory;
 mod modes;
 mod named;
+mod reach;
 mod registry;
 mod result;
 mod review;

@@ -6,6 +6,7 @@ use koda_protocol::CommandClass;
 use koda_trust::{Classified, ResolvedPath, Touch, classify};
 
 use crate::context::Workplace;
+use crate::reach::reached;
 
 /// What a command touches, and how it is run.
 pub struct Looked {
@@ -40,6 +41,8 @@ pub fn looks_forbidden(exit_code: Option<i32>, output: &str) -> bool {
 pub fn look(command: &str, cwd: &ResolvedPath, free: bool, place: &Workplace) -> Result<Looked, String> {
     let classified = classify(command);
     let mut touches = touches(&classified, cwd.as_path(), place)?;
+    let reached = reached(command, &classified, cwd.as_path(), place).into_iter();
+    touches.extend(reached.map(|path| Touch { path, write: false }));
     // Its own folder may be written without being named, and outside of everything so may all else.
     if classified.class > CommandClass::Safe && !cwd.inside() {
         touches.push(Touch { path: cwd.clone(), write: true });

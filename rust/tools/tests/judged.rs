@@ -175,6 +175,113 @@ fn what_an_ignore_file_hides_is_denied_to_every_tool_and_command() {
 }
 
 #[test]
+fn what_is_hidden_is_denied_also_where_a_command_does_not_spell_it_out() {
+    let rig = rig();
+    fs::create_dir_all(rig.root.join("private")).unwrap();
+    for (name, text) in
+        [("secret.env", "x"), (".env", "x"), ("private/a.txt", "x"), ("src/main.rs", "x"), ("a.md", "")]
+    {
+        rig.file(name, text);
+    }
+    rig.file(".kodaignore", "*.env\n.env\nprivate/\n");
+    let reaching = [
+        "cat *",
+        "cat s*",
+        "cat *.en[v]",
+        "head -1 .e*",
+        "cat ./*.env",
+        "cat pri*/a.txt",
+        "cat priv?te/*",
+        "cp *.env /tmp",
+        "for f in *; do cat \"$f\"; done",
+        "grep -r x .",
+        "grep -rn x",
+        "grep --recursive x src ..",
+        "grep -r --include='*.env' x .",
+        "tar cf x.tar .",
+        "cp -r . /tmp/y",
+        "zip -r x.zip .",
+        "find . -type f -exec cat {} +",
+        "find . -name '*.txt' | xargs cat",
+        "find . | while read f; do cat $f; done",
+        "cat $(find . -name '*.env')",
+        "rg -uuu x",
+        "rg x",
+        "git show HEAD:secret.env",
+        "git cat-file -p HEAD:private/gone.txt",
+        "cd src && git show HEAD:private/a.txt",
+        "sh -c 'cat *.env'",
+        "python3 -c 'print(open(\"secret.env\").read())'",
+        "node -e 'require(\"fs\").readFileSync(\"private/a.txt\")'",
+        "awk 'BEGIN{while((getline l < \"secret.env\")>0) print l}'",
+        "sed -n 'r secret.env' a.md",
+        "grep -fsecret.env a.md",
+        "curl -d@secret.env u",
+        "docker run -v ./private:/x y",
+        "cat {a.md,secret.env}",
+    ];
+    for command in reaching {
+        assert_eq!(rig.command(Trust::Auto, command), Deny, "{command}");
+    }
+    let harmless = [
+        "cat *.md",
+        "cat src/*",
+        "grep -r x src",
+        "grep -rn --include='*.rs' x .",
+        "grep -r --exclude='*.env' --exclude-dir=private x .",
+        "find . -name '*.rs'",
+        "find . -type f | head",
+        "ls",
+        "ls | grep x",
+        "git diff | rg x",
+        "git show HEAD:a.md",
+        "cargo test",
+        "echo 'a * b'",
+        "python3 -m pytest src",
+        "wc -l src/*.rs",
+    ];
+    for command in harmless {
+        assert_eq!(rig.command(Trust::Auto, command), Allow, "{command}");
+    }
+}
+
+#[test]
+fn credentials_are_asked_for_also_where_a_command_does_not_spell_them_out() {
+    let rig = rig();
+    for command in [
+        "cat ~/.ssh/*",
+        "grep -r key ~",
+        "tar cf x.tar ~/.ssh",
+        "cat ~/.s*/id_*",
+        "find ~ -type f -exec cat {} +",
+        "cat ../home/.ssh/id*",
+    ] {
+        assert_eq!(rig.command(Trust::Auto, command), Ask, "{command}");
+    }
+    fs::write(rig.home.join("server.key"), "k").unwrap();
+    assert_eq!(rig.tool(Trust::Auto, "Read", json!({ "path": "~/server.key" })), Ask);
+    assert_eq!(rig.command(Trust::Auto, "cat ~/*.key"), Ask);
+    assert_eq!(rig.command(Trust::Auto, "ls ~"), Allow);
+}
+
+#[test]
+fn a_pattern_that_is_written_asks_by_where_it_begins() {
+    let rig = rig();
+    for command in [
+        "touch ~/*.conf",
+        "tee /etc/*.conf",
+        "echo x > ../*.txt",
+        "cp src \"/opt/$NAME\"",
+        "mkdir -p ../$X/y",
+    ] {
+        assert_eq!(rig.command(Trust::Auto, command), Ask, "{command}");
+    }
+    for command in ["touch src/*.rs", "echo x > \"src/$NAME\""] {
+        assert_eq!(rig.command(Trust::Auto, command), Allow, "{command}");
+    }
+}
+
+#[test]
 fn rule_files_are_changed_only_when_the_user_says_so() {
     let rig = rig();
     for name in [".kodaignore", "src/.kodikignore", ".KodaIgnore", ".koda/rules", ".git/hooks/pre-commit"] {

@@ -9,7 +9,7 @@ pub mod ignored;
 pub mod path;
 pub mod verdict;
 
-pub use command::{Classified, classify};
+pub use command::{Classified, Descent, classify};
 pub use koda_protocol::rule::Grant;
 pub use path::{PathError, ResolvedPath, Resolver};
-pub use verdict::{Policy, Question, Touch, judge};
+pub use verdict::{Policy, Question, Touch, credentials, holds_credentials, judge};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use koda_protocol::rule::{Grant, Rule};
 use koda_protocol::{CommandClass, Decision, Effect, ToolPolicy, Trust, Verdict};
@@ -32,7 +32,37 @@ const CREDENTIALS: &[&str] = &[
     ".config/op",
     ".config/doppler",
     ".config/heroku",
+    ".config/netlify",
+    ".config/stripe",
+    ".config/vercel",
+    ".config/fly",
+    ".config/helm",
+    ".config/rclone",
+    ".config/sops",
+    ".cargo/credentials.toml",
+    ".cargo/credentials",
+    ".gem/credentials",
+    ".pgpass",
+    ".my.cnf",
+    ".s3cfg",
+    ".boto",
+    ".android",
+    ".local/share/keyrings",
+    "Library/Keychains",
+    ".mozilla",
+    ".config/google-chrome",
+    "etc/shadow",
+    "etc/gshadow",
+    "etc/sudoers",
+    "etc/ssh",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
 ];
+
+/// What the names of files with keys in them end in.
+const KEY_FILES: &[&str] = &["pem", "key", "p12", "pfx", "kdbx", "jks", "keystore", "gpg", "ppk"];
 
 /// Where everybody may write; commands use them as they like.
 const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private/var/folders"];
@@ -190,6 +220,9 @@ fn by_path(verdict: &mut Verdict, trust: Trust, question: &Question<'_>) {
 fn concern(question: &Question<'_>, touch: &Touch) -> Option<&'static str> {
     let path = touch.path.as_path();
     if !touch.write {
+        if question.command.is_some() && IGNORE_FILES.iter().any(|name| path.ends_with(name)) {
+            return Some("says what is hidden, and the command may read some of that");
+        }
         return (!touch.path.inside() && holds_credentials(path)).then_some("holds credentials");
     }
     if !touch.path.inside() {
@@ -207,8 +240,17 @@ fn concern(question: &Question<'_>, touch: &Touch) -> Option<&'static str> {
     has(&[".git"]).then_some("is Git's own: what is in it may run programs")
 }
 
-fn holds_credentials(path: &Path) -> bool {
-    CREDENTIALS.iter().any(|name| contains(path, name))
+/// Whether a path outside the project is one of those that hold credentials.
+pub fn holds_credentials(path: &Path) -> bool {
+    let kind = path.extension().filter(|kind| KEY_FILES.iter().any(|known| kind.eq_ignore_ascii_case(known)));
+    let system = ["/usr", "/etc/ssl/certs", "/opt", "/nix"];
+    let public = system.iter().any(|folder| path.starts_with(folder));
+    (kind.is_some() && !public) || CREDENTIALS.iter().any(|name| contains(path, name))
+}
+
+/// Returns where below the user's home credentials usually lie.
+pub fn credentials(home: &Path) -> Vec<PathBuf> {
+    CREDENTIALS.iter().map(|name| home.join(name)).collect()
 }
 
 /// Whether a path has these names in it, one after another, in any case: some file systems know none.

@@ -9,6 +9,7 @@ mod doubtful;
 mod environment;
 mod hosts;
 mod programs;
+mod reach;
 mod redirect;
 mod rules;
 mod syntax;
@@ -20,6 +21,9 @@ use koda_protocol::{CommandClass, VerdictPart};
 
 /// Longer texts are not parsed: judging must stay cheap, and nobody reads them before accepting.
 const MAX_BYTES: usize = 200 * 1024;
+
+/// Signs of commands that go on with the names that others tell.
+const FEEDING: &[&str] = &["xargs", "parallel", "read", "mapfile", "$(", "`", "-from", "-T"];
 
 /// What a command is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +41,27 @@ pub struct Classified {
     pub hosts: Vec<String>,
     /// Words that may be names of files, wherever they stand, like paths.
     pub mentions: Vec<String>,
+    /// Patterns of names, of which the shell makes the paths that fit.
+    pub globs: Vec<String>,
+    /// Folders that it goes through.
+    pub descents: Vec<Descent>,
+    /// Paths in a revision of the repository, from the repository's root or, with `./`, like paths.
+    pub revisions: Vec<String>,
+}
+
+/// A folder, or a file, of which a command reads all that is below.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Descent {
+    /// Where, like paths; empty where the command begins.
+    pub folder: String,
+    /// Whether only names are told, and not what is in the files.
+    pub lists: bool,
+    /// Whether what Git ignores and hidden files are left out.
+    pub tidy: bool,
+    /// Patterns of names that files must have, if there are any.
+    pub include: Vec<String>,
+    /// Patterns of names that are left out.
+    pub exclude: Vec<String>,
 }
 
 /// A path in a command: relative to the folder where the command begins, absolute, or below `~`.
@@ -58,7 +83,11 @@ pub fn classify(text: &str) -> Classified {
     } else {
         judge.text(text);
     }
-    judge.finish()
+    let mut classified = judge.finish();
+    if FEEDING.iter().any(|sign| text.contains(sign)) {
+        classified.descents.iter_mut().for_each(|descent| descent.lists = false);
+    }
+    classified
 }
 
 fn start(text: &str) -> String {

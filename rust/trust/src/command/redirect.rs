@@ -13,10 +13,6 @@ const HARMLESS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty
 /// Longer lists of paths are not kept: what names so many is not judged path by path.
 const MAX_PATHS: usize = 500;
 
-/// Longer words are no file's name, in bytes; more words are not noted.
-const MAX_NAME: usize = 1_024;
-const MAX_MENTIONS: usize = 500;
-
 impl Judge {
     /// Notes what a redirection makes of the standard input, before the command is judged.
     pub(super) fn input(&mut self, redirect: &Redirect) {
@@ -78,21 +74,6 @@ impl Judge {
         self.opaque(&format!("{sign} {}", redirect.target.text), class, reason);
     }
 
-    /// Notes what in words may be the name of a file: `x`, `--file=x`, `if=x`, `@x`.
-    pub(super) fn mention(&mut self, args: &[Arg]) {
-        for arg in args.iter().filter(|arg| arg.fixed()) {
-            let value = arg.text.split_once('=').map(|(_, value)| value);
-            let named = [Some(arg.text.as_str()), value].into_iter().flatten();
-            for name in named.map(|name| name.trim_start_matches('@')) {
-                let plausible = (1..=MAX_NAME).contains(&name.len()) && !name.starts_with('-');
-                let text = super::joined(self.folder.as_deref(), name);
-                if let Some(text) = text.filter(|_| plausible && self.mentions.len() < MAX_MENTIONS) {
-                    self.mentions.push(text);
-                }
-            }
-        }
-    }
-
     /// Notes the paths that a program was found to read and write; returns how bad they make it.
     pub(super) fn named(&mut self, found: &Found) -> CommandClass {
         let class = found.paths.iter().map(|(path, write)| (self.path(path, *write), *write));
@@ -114,6 +95,9 @@ impl Judge {
             if let Some(text) = text.filter(|_| self.paths.len() < MAX_PATHS) {
                 self.paths.push(Named { text, write });
             }
+        }
+        if write && !arg.fixed() {
+            self.beginning(arg);
         }
         match write {
             true if arg.text.starts_with("/proc/") || arg.text.starts_with("/sys/") => Destructive,

@@ -7,7 +7,7 @@ use super::rules::{self, Found, Inner};
 use super::syntax::{self, Assignment, Command, Kind, List, Piece, Script, Word};
 use super::vars::Variables;
 use super::words::{self, Arg, Origin};
-use super::{Classified, Named, environment, hosts, programs};
+use super::{Classified, Descent, Named, environment, hosts, programs};
 
 /// Texts within texts (`sh -c`, `eval`) are not followed deeper.
 const MAX_DEPTH: usize = 12;
@@ -41,6 +41,9 @@ pub struct Judge {
     pub(super) paths: Vec<Named>,
     pub(super) hosts: Vec<String>,
     pub(super) mentions: Vec<String>,
+    pub(super) globs: Vec<String>,
+    pub(super) descents: Vec<Descent>,
+    pub(super) revisions: Vec<String>,
     variables: Variables,
     /// The bodies of the present script's here-documents.
     bodies: Vec<Word>,
@@ -67,8 +70,8 @@ impl Judge {
         }
         self.heads.sort();
         self.heads.dedup();
-        let Self { parts, heads, paths, hosts, mentions, .. } = self;
-        Classified { class, parts, heads, paths, hosts, mentions }
+        let Self { parts, heads, paths, hosts, mentions, globs, descents, revisions, .. } = self;
+        Classified { class, parts, heads, paths, hosts, mentions, globs, descents, revisions }
     }
 
     /// Notes a part.
@@ -141,6 +144,8 @@ impl Judge {
             Kind::For { name, values, body } => {
                 self.variable(name, &Arg::unseen(), &command.text);
                 values.iter().for_each(|value| self.word(value));
+                let values: Vec<Arg> = values.iter().flat_map(|value| self.expand(value)).collect();
+                self.mention(&values);
                 self.maybe(|judge| judge.list(body));
             }
             Kind::Counting { head, body } => {
@@ -260,6 +265,7 @@ impl Judge {
         // `=rm` is the path of `rm` in zsh.
         let name = name.trim_start_matches('=');
         let mut found = programs::judge(name, rest, &self.stdin);
+        self.descents(&found, rest, &self.stdin.clone());
         if program.text.contains('/') && !SYSTEM_FOLDERS.contains(&folder) {
             found.raise(Mutating, format!("lies in {folder}, so it may be any program"));
         }

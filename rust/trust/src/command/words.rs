@@ -13,6 +13,8 @@ pub struct Arg {
     pub text: String,
     /// As it was written.
     pub source: String,
+    /// As a pattern of names, where nothing else about it is unknown.
+    pub glob: Option<String>,
     /// Where in the text something unknown begins.
     unknown: Option<usize>,
     /// Whether what is unknown may be, or bring, an option.
@@ -96,6 +98,11 @@ impl Arg {
     /// Whether the first `bytes` are known.
     pub fn is_known_to(&self, bytes: usize) -> bool {
         self.unknown.is_none_or(|at| at >= bytes)
+    }
+
+    /// Returns the text up to what is not known.
+    pub fn known_beginning(&self) -> &str {
+        self.unknown.and_then(|at| self.text.get(..at)).unwrap_or(&self.text)
     }
 
     /// Whether it is exactly this.
@@ -290,7 +297,7 @@ fn split(units: &[Unit], quoted: bool) -> Vec<Arg> {
 }
 
 fn arg(units: &[Unit]) -> Arg {
-    let mut arg = Arg::default();
+    let mut arg = Arg { glob: glob(units), ..Arg::default() };
     let closes = units.iter().any(|unit| matches!(unit, Unit::Bare(']') | Unit::Expanded(']')));
     for (at, unit) in units.iter().enumerate() {
         let place = arg.text.len();
@@ -310,6 +317,28 @@ fn arg(units: &[Unit]) -> Arg {
         }
     }
     arg
+}
+
+/// A pattern as matchers of names read it, if it is one.
+fn glob(units: &[Unit]) -> Option<String> {
+    let mut pattern = String::new();
+    let mut matches = false;
+    for unit in units {
+        match *unit {
+            Unit::Unknown { .. } => return None,
+            Unit::Bare(c) | Unit::Expanded(c) if matches!(c, '*' | '?' | '[' | ']') => {
+                matches = true;
+                pattern.push(c);
+            }
+            Unit::Bare(c) | Unit::Expanded(c) | Unit::Quoted(c) => {
+                if "*?[]{}!\\".contains(c) {
+                    pattern.push('\\');
+                }
+                pattern.push(c);
+            }
+        }
+    }
+    matches.then_some(pattern)
 }
 
 /// The words of a substitution that is one plain command.

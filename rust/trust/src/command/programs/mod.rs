@@ -124,6 +124,7 @@ fn unlisted(name: &str, args: &[Arg]) -> Found {
         vague: false,
         inner: if args.is_empty() { Vec::new() } else { vec![Inner::Perhaps(args.to_vec())] },
         paths: Vec::new(),
+        descends: false,
         operands: Vec::new(),
     }
 }

@@ -20,6 +20,8 @@ pub struct Found {
     pub inner: Vec<Inner>,
     /// Paths, and whether they are written.
     pub paths: Vec<(Arg, bool)>,
+    /// Whether it reads all that lies below its operands.
+    pub descends: bool,
     /// Its operands, without subcommands.
     pub operands: Vec<Arg>,
 }
@@ -54,6 +56,7 @@ pub fn judge(name: &str, rule: &'static Rule, args: &[Arg]) -> Found {
         vague: false,
         inner: Vec::new(),
         paths: Vec::new(),
+        descends: false,
         operands: Vec::new(),
     };
     let mut judging = Judging { found, flags: Vec::new(), values: Vec::new(), stray: false };
@@ -104,6 +107,7 @@ impl Judging {
         self.flags.extend(&rule.global_flags);
         self.values.extend(&rule.global_values);
         self.found.vague |= rule.vague;
+        self.found.descends |= rule.descends.as_ref().is_some_and(Vec::is_empty);
         if rule.perhaps {
             self.found.inner.push(Inner::Perhaps(args.to_vec()));
         }
@@ -235,7 +239,7 @@ impl Judging {
                 |known: &str| long && !level.rule.single && name.len() > 2 && known.starts_with(name);
             if known || plain { None } else { self.find_flag(level.rule, &begins) }
         });
-        level.ask(&same);
+        self.ask(level, &same);
         if let Some(flag) = flag {
             let takes_next = known && flag.value == Value::Any && attached.is_none();
             let attached = attached.map(|value| arg.after(text.len() - value.len()));
@@ -249,6 +253,11 @@ impl Judging {
             return at + 1;
         }
         self.cluster(level, args, at)
+    }
+
+    fn ask(&mut self, level: &mut Level, same: &dyn Fn(&str) -> bool) {
+        level.ask(same);
+        self.found.descends |= level.rule.descends.iter().flatten().any(|known| same(known));
     }
 
     fn find_flag(&self, rule: &'static Rule, fits: &dyn Fn(&str) -> bool) -> Option<&'static Flag> {
@@ -265,7 +274,7 @@ impl Judging {
             let short = format!("-{letter}");
             let same = |known: &str| known == short;
             let end = begin + letter.len_utf8();
-            level.ask(&same);
+            self.ask(level, &same);
             if level.rule.executes.iter().any(|known| same(known)) {
                 return self.executes(letters.peek().map(|_| arg.after(end)), args, at + 1);
             }

@@ -21,6 +21,7 @@
 //!   global …                                       # before flag, path, text, values: also after subcommands
 //!   vague                                          # no rule may be offered: it runs what it is given
 //!   perhaps                                        # its words may be a command, or texts of one
+//!   descends -r --recursive                        # reads all below its operands, if given these options, if any
 //!   bare safe prints its help                      # without a subcommand
 //!   sub status log: safe only reads                # subcommands, with lines of their own below
 //!   try mutating: sort -o out in                   # an example, which the tests hold it to
@@ -119,6 +120,7 @@ pub struct Rule {
     runs: Option<Runs>,
     vague: bool,
     perhaps: bool,
+    descends: Option<Vec<&'static str>>,
     bare: Option<(CommandClass, &'static str)>,
     subs: Vec<Rule>,
     global_flags: Vec<Flag>,

@@ -101,6 +101,7 @@ fn rule(text: &'static str) -> Option<Rule> {
         runs: None,
         vague: false,
         perhaps: false,
+        descends: None,
         bare: None,
         subs: Vec::new(),
         global_flags: Vec::new(),
@@ -131,6 +132,7 @@ fn fact(rule: &mut Rule, text: &'static str) -> Option<()> {
         "bare" => rule.bare = Some(classed(rest)?),
         "single" => rule.single = true,
         "vague" => rule.vague = true,
+        "descends" => rule.descends = Some(words(rest)),
         "perhaps" => rule.perhaps = true,
         "through" => rule.through = true,
         "paths" => {
