@@ -3,17 +3,23 @@
 //! The history is valid (see [`crate::history`]). Reasoning goes back only to the provider that signed it, or
 //! that demands it; calls always have an object for arguments; results come before text.
 
+use std::collections::HashMap;
+
 use genai::adapter::AdapterKind;
 use genai::chat::{
     CacheControl, ChatMessage, ChatRequest, ContentPart, CustomPart, MessageContent, MessageOptions, Tool,
     ToolCall, ToolName, ToolResponse,
 };
+use koda_protocol::CallId;
 use koda_protocol::call::{ToolResult, ToolSpec};
 use koda_protocol::message::{Message, Part, Role};
 use serde_json::{Value, json};
 
 use crate::ids::Ids;
 use crate::wire::{Format, signature};
+
+/// The longest name of a tool that all providers take.
+const LONGEST_NAME: usize = 64;
 
 /// How a provider takes the results of calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,7 +48,7 @@ pub(crate) fn request(
     messages: &[Message],
     tools: &[ToolSpec],
 ) -> ChatRequest {
-    let mut shaper = Shaper { target, ids: Ids::new(target.kind), sent: Vec::new() };
+    let mut shaper = Shaper { target, ids: Ids::new(target.kind), called: HashMap::new(), sent: Vec::new() };
     // Reasoning of finished turns is of no use to anyone; that of the running one may be demanded.
     let turn = messages.iter().rposition(|message| message.role == Role::User && answers_nothing(message));
     for (index, message) in messages.iter().enumerate() {
@@ -69,7 +75,7 @@ pub(crate) fn request(
     }
     request.messages = sent;
     if !tools.is_empty() {
-        request.tools = Some(tools.iter().map(tool).collect());
+        request.tools = Some(tools.iter().map(|spec| tool(target, spec)).collect());
     }
     request
 }
@@ -78,16 +84,21 @@ fn answers_nothing(message: &Message) -> bool {
     !message.parts.iter().any(|part| matches!(part, Part::Result(_)))
 }
 
-fn tool(spec: &ToolSpec) -> Tool {
+fn tool(target: Target<'_>, spec: &ToolSpec) -> Tool {
     // Named outright: genai takes some plain names for a provider's own tools.
-    Tool::new(ToolName::Custom(spec.name.clone()))
+    let tool = Tool::new(ToolName::Custom(spec.name.clone()))
         .with_description(spec.description.clone())
-        .with_schema(spec.schema.clone())
+        .with_schema(spec.schema.clone());
+    // Where nothing is said, Responses makes every argument a required one.
+    if target.format == Format::Responses { tool.with_strict(false) } else { tool }
 }
 
 struct Shaper<'a> {
     target: Target<'a>,
     ids: Ids,
+    /// By the id of the last message's calls: what the model called. A result under another name, such as that of
+    /// an alias, is refused by Gemini.
+    called: HashMap<CallId, String>,
     sent: Vec<ChatMessage>,
 }
 
@@ -144,11 +155,13 @@ impl Shaper<'_> {
 
     fn response(&mut self, result: &ToolResult) -> ToolResponse {
         let text = if result.text.trim().is_empty() { "(no output)" } else { &result.text };
-        ToolResponse::new(self.ids.sent(result.id.as_str()), text).with_fn_name(&result.tool)
+        let name = self.called.get(&result.id).cloned().unwrap_or_else(|| legal(&result.tool));
+        ToolResponse::new(self.ids.sent(result.id.as_str()), text).with_fn_name(name)
     }
 
     fn assistant(&mut self, message: &Message, running: bool) {
         let mut parts = Vec::new();
+        self.called = message.calls().map(|call| (call.id.clone(), legal(&call.tool))).collect();
         for part in &message.parts {
             match part {
                 Part::Text { text } => parts.push(ContentPart::Text(text.clone())),
@@ -159,7 +172,7 @@ impl Shaper<'_> {
                     let own = call.signature.as_deref().and_then(|text| text.strip_prefix(signature::GEMINI));
                     parts.push(ContentPart::ToolCall(ToolCall {
                         call_id: self.ids.sent(call.id.as_str()),
-                        fn_name: call.tool.clone(),
+                        fn_name: legal(&call.tool),
                         fn_arguments: object(&call.args),
                         thought_signatures: own
                             .filter(|_| self.speaks_gemini())
@@ -217,6 +230,13 @@ fn wants_reasoning(kind: AdapterKind) -> bool {
             | AdapterKind::Mimo
             | AdapterKind::Zai
     )
+}
+
+/// Brings a name that a model made up into the form that providers take back.
+fn legal(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    let name: String = name.chars().map(plain).take(LONGEST_NAME).collect();
+    if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
 /// Every provider wants an object. What was no JSON goes back under a name that says so.

@@ -5,12 +5,9 @@
 mod common;
 
 use common::*;
-use koda_model::testing::{Reply, Server, Turn};
+use koda_model::testing::{Reply, Server, Turn, histories};
 use koda_model::{Models, OptionSettings};
-use koda_protocol::message::{Message, Part, Role};
-use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
+use koda_protocol::message::Message;
 use serde_json::{Value, json};
 
 /// A server that answers all requests in the wire's form.
@@ -78,44 +75,16 @@ async fn each_step_of_a_turn_begins_with_the_bytes_of_the_last() {
     }
 }
 
-fn part(role: Role) -> impl Strategy<Value = Part> {
-    let id = prop::sample::select(vec![
-        "a",
-        "b",
-        "call_of_ninety_characters_and_more_that_no_provider_takes_as_it_stands_0123456789abcdef_z",
-    ]);
-    let other = prop_oneof![
-        id.clone().prop_map(|id| call(id, json!({ "path": "x" }))),
-        id.clone().prop_map(|id| call(id, Value::String("{\"cut".to_owned()))),
-        prop::option::of(Just("sig".to_owned()))
-            .prop_map(|signature| Part::Reasoning { text: "hm".to_owned(), signature }),
-    ];
-    let own = id.prop_map(|id| result(id, "out"));
-    let text = prop::sample::select(vec!["", " ", "text"]).prop_map(say);
-    let rest = if role == Role::User { own.boxed() } else { other.boxed() };
-    prop_oneof![text, rest]
-}
-
-/// What cancels, denials, errors, resumes and switches of the model may leave behind.
-fn history() -> impl Strategy<Value = Vec<Message>> {
-    let message = prop::sample::select(vec![Role::User, Role::Assistant]).prop_flat_map(|role| {
-        prop::collection::vec(part(role), 0..5).prop_map(move |parts| Message { role, parts })
-    });
-    prop::collection::vec(message, 0..9)
-}
-
 #[tokio::test]
 async fn whatever_happened_before_no_request_breaks_an_apis_rules() {
-    let mut runner = TestRunner::default();
     for wire in WIRES {
         let server = answering(wire);
         let models = models(&server.address());
-        for _ in 0..1_000 {
-            let mut messages = history().new_tree(&mut runner).unwrap().current();
-            messages.push(Message::user("go on"));
+        for seed in 0..1_000 {
+            let messages = histories::history(seed);
             let (_, error) = collect(&models, request(wire.model(), messages.clone())).await;
             assert_eq!(error, None, "{messages:?}");
-            assert_eq!(server.problems(), Vec::<String>::new(), "{wire:?}: {messages:?}");
+            assert_eq!(server.problems(), Vec::<String>::new(), "{wire:?} {seed}: {messages:?}");
         }
     }
 }

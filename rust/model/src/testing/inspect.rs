@@ -53,6 +53,7 @@ fn openai_message(index: usize, message: &Value, open: &mut Vec<String>, found: 
         if id.is_empty() || id.len() > 40 || open.contains(&id) {
             found.push(format!("message {index}: the call id {id:?} is empty, long or used twice"));
         }
+        name(call.pointer("/function/name").and_then(Value::as_str).unwrap_or_default(), found);
         let args = call.pointer("/function/arguments").and_then(Value::as_str).unwrap_or_default();
         if !serde_json::from_str::<Value>(args).is_ok_and(|args| args.is_object()) {
             found.push(format!("message {index}: the arguments of {id} are no object: {args}"));
@@ -134,6 +135,7 @@ fn anthropic_blocks(index: usize, blocks: &[Value], found: &mut Vec<String>) -> 
                 found.push(format!("message {index}: a thinking block is not signed"));
             }
             "tool_use" => {
+                name(word(block, "name"), found);
                 let id = word(block, "id").to_owned();
                 let plain =
                     id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
@@ -159,6 +161,7 @@ pub fn responses(body: &Value) -> Vec<String> {
             "function_call" => {
                 let id = word(item, "call_id").to_owned();
                 let args = word(item, "arguments");
+                name(word(item, "name"), &mut found);
                 if !serde_json::from_str::<Value>(args).is_ok_and(|args| args.is_object()) {
                     found.push(format!("item {index}: the arguments of {id} are no object: {args}"));
                 }
@@ -231,6 +234,7 @@ pub fn gemini(body: &Value) -> Vec<String> {
             found.push(format!("content {index}: {answered:?} are no answers to the calls {asked:?}"));
         }
         asked = names("functionCall");
+        asked.iter().for_each(|called| name(called, &mut found));
     }
     if !list(body, "contents").len().is_multiple_of(2) {
         return found;
@@ -239,11 +243,15 @@ pub fn gemini(body: &Value) -> Vec<String> {
     found
 }
 
-fn schema(name: &str, schema: Option<&Value>, found: &mut Vec<String>) {
+fn name(name: &str, found: &mut Vec<String>) {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if name.is_empty() || name.len() > 64 || !name.bytes().all(plain) {
         found.push(format!("the tool name {name:?} is not legal"));
     }
+}
+
+fn schema(tool: &str, schema: Option<&Value>, found: &mut Vec<String>) {
+    name(tool, found);
     let object = schema.is_some_and(|schema| schema.get("type").and_then(Value::as_str) == Some("object"));
     let properties = schema.and_then(|schema| schema.get("properties")).is_none_or(Value::is_object);
     let required = schema.map(|schema| list(schema, "required")).unwrap_or_default();
@@ -252,7 +260,7 @@ fn schema(name: &str, schema: Option<&Value>, found: &mut Vec<String>) {
         schema.and_then(|schema| schema.get("properties")?.get(field)).is_some()
     };
     if !object || !properties || !required.iter().all(declared) {
-        found.push(format!("the schema of {name} is no object schema"));
+        found.push(format!("the schema of {tool} is no object schema"));
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod anthropic;
 pub mod gemini;
+pub mod histories;
 pub mod inspect;
 pub mod openai;
 pub mod responses;
